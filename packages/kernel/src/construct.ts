@@ -1,0 +1,80 @@
+import 'reflect-metadata'
+import { container, type DependencyContainer } from 'tsyringe'
+import type { AnyCapability, Capability } from './capability.ts'
+import { asError, KernelError } from './errors.ts'
+
+/** The token of the scope itself: the class `PluginScope`. */
+export interface Injected {
+  readonly signal: AbortSignal
+}
+export type InjectedScope = abstract new (...args: never[]) => Injected
+export type Token = AnyCapability | InjectedScope
+
+type Instance<T> = T extends Capability<infer V> ? V : T extends abstract new (...args: never[]) => infer V ? V : never
+type Constructor = abstract new (...args: never[]) => unknown
+/** Unsatisfiable for a parameter of another type; the compiler shows this name. */
+type ParameterOf<C extends Constructor, I extends number, V> = V extends ConstructorParameters<C>[I] ? I : never
+
+const TOKENS = Symbol.for('tenon.construct.tokens')
+
+/** By class, once per process: two copies of the kernel share it, and it holds no class alive. */
+const tokens: WeakMap<object, Token[]> = ((globalThis as Record<symbol, unknown>)[TOKENS] ??= new WeakMap<object, Token[]>()) as WeakMap<
+  object,
+  Token[]
+>
+
+/** Marks a constructor parameter with what it gets. Does not compile for a parameter of another type. */
+export function inject<const T extends Token>(token: T) {
+  return <C extends Constructor, const I extends number>(type: C, _member: undefined, index: ParameterOf<C, I, Instance<T>>): void => {
+    const list = tokens.get(type) ?? []
+    list[index] = token
+    tokens.set(type, list)
+  }
+}
+
+/** One per activation, made on the first `construct`: a container of values, thrown away with the activation. */
+export class Workshop {
+  readonly #container: DependencyContainer = container.createChildContainer()
+  readonly #owner: string
+
+  constructor(owner: string, values: Iterable<readonly [Token, unknown]>) {
+    this.#owner = owner
+    for (const [token, value] of values) this.#container.register(tokenOf(token), { useValue: value })
+  }
+
+  /** @throws KernelError CONSTRUCTION_FAILED */
+  construct<T>(type: new (...injected: never[]) => T): T {
+    const list = tokens.get(type) ?? []
+    const injected: unknown[] = []
+    for (let index = 0; index < Math.max(list.length, type.length); index++) {
+      const token = list[index]
+      if (token === undefined) throw this.#failure(type, `parameter ${index} has no token; write @inject(Token) before it`)
+      if (!this.#container.isRegistered(tokenOf(token))) {
+        throw this.#failure(type, `parameter ${index} wants "${nameOf(token)}", which is not injected here; add it to \`inject\``)
+      }
+      injected.push(this.#container.resolve(tokenOf(token)))
+    }
+    // `useFactory`, not tsyringe's own `@injectable()`: that keeps every class alive in a module-level map.
+    this.#container.register(type, { useFactory: () => new type(...(injected as never[])) })
+    try {
+      return this.#container.resolve<T>(type)
+    } catch (error) {
+      throw this.#failure(type, asError(error).message, error)
+    }
+  }
+
+  #failure(type: { readonly name: string }, why: string, cause?: unknown): KernelError {
+    return new KernelError('CONSTRUCTION_FAILED', `${this.#owner}: cannot construct ${type.name || 'a class without a name'}: ${why}`, { cause })
+  }
+}
+
+function tokenOf(token: Token): symbol {
+  return typeof token === 'function' ? SCOPE : token.symbol
+}
+
+function nameOf(token: Token): string {
+  return typeof token === 'function' ? token.name : token.key
+}
+
+/** Every class given as a token stands for the scope; there is only one such class. */
+const SCOPE = Symbol.for('tenon.construct.scope')

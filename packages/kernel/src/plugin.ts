@@ -1,0 +1,69 @@
+import type { z } from 'zod'
+import { type AnyCapability, isCapability, type ValuesOf } from './capability.ts'
+import { KernelError } from './errors.ts'
+import type { PluginScope } from './plugin-scope.ts'
+
+/** Deadlines in milliseconds, integers from 1 to 2^31 - 1. */
+export interface Budgets {
+  /** One activation, or one fork body. Default 30,000. */
+  readonly activationMs: number
+  /** One undo, one spawned work after its cancellation, or the disposal of one kept value. Default 10,000. */
+  readonly undoMs: number
+}
+
+type ConfigOf<S> = S extends z.ZodType ? z.output<S> : undefined
+type InputOf<S> = S extends z.ZodType ? z.input<S> : undefined
+
+export interface PluginSpec<Needs extends readonly AnyCapability[], Provides extends readonly AnyCapability[], Schema extends z.ZodType | undefined> {
+  /** One kebab-case word; the default id of its row. */
+  readonly name: string
+  /** A row is active only while all of these are present; their values are the arguments of `activate`. */
+  readonly inject?: Needs
+  /** All that `activate` and its forks may provide. Claimed from the start of an activation. */
+  readonly provides?: Provides
+  /** Parsed before `activate`. Use `.prefault({})` where every option has a default. */
+  readonly config?: Schema
+  readonly budgets?: Partial<Budgets>
+  /** Offers become visible together when it succeeds. If it throws, everything it registered is undone. */
+  activate(scope: PluginScope<ConfigOf<Schema>, Provides[number]>, ...values: ValuesOf<Needs>): void | Promise<void>
+}
+
+declare const input: unique symbol
+
+/** What `definePlugin` makes; `Input` is the type of the config a row may be given. */
+export interface Plugin<Input = unknown> {
+  readonly name: string
+  readonly inject: readonly AnyCapability[]
+  readonly provides: readonly AnyCapability[]
+  readonly config: z.ZodType | undefined
+  readonly budgets: Partial<Budgets>
+  // biome-ignore lint/suspicious/noExplicitAny: the types of scope and values were checked by definePlugin and are erased here.
+  readonly activate: (scope: any, ...values: any[]) => void | Promise<void>
+  /** Only the compiler looks at it. */
+  readonly [input]?: (config: Input) => void
+}
+
+const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
+
+/**
+ * @throws KernelError CAPABILITY_KEY_INVALID if the name is not kebab-case, or something in `inject` or `provides` is not a capability
+ * (two modules that import each other hand out `undefined`).
+ */
+export function definePlugin<
+  const Needs extends readonly AnyCapability[] = readonly [],
+  const Provides extends readonly AnyCapability[] = readonly [],
+  Schema extends z.ZodType | undefined = undefined,
+>(spec: PluginSpec<Needs, Provides, Schema>): Plugin<InputOf<Schema>> {
+  if (typeof spec.name !== 'string' || !NAME.test(spec.name)) {
+    throw new KernelError('CAPABILITY_KEY_INVALID', `plugin name ${JSON.stringify(spec.name)} is not kebab-case; write it like "local-bash"`)
+  }
+  const { name, inject = [], provides = [], config, budgets = {} } = spec
+  for (const [list, tokens] of Object.entries({ inject, provides })) {
+    for (const [index, token] of tokens.entries()) {
+      if (isCapability(token)) continue
+      const why = token === undefined ? 'is undefined (do two modules import each other?)' : 'is not a capability; make it with capability()'
+      throw new KernelError('CAPABILITY_KEY_INVALID', `plugin "${name}": ${list}[${index}] ${why}`)
+    }
+  }
+  return Object.freeze({ name, inject, provides, config, budgets, activate: spec.activate.bind(spec) as Plugin['activate'] })
+}

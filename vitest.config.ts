@@ -1,0 +1,38 @@
+import { defineConfig } from 'vitest/config'
+
+// Tests run the sources: this condition of every package's `exports` points to `src`.
+const conditions = ['@tenon/source', 'node', 'import', 'module', 'default']
+
+const shared = {
+  oxc: { decorator: { legacy: true } },
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+}
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './scripts/counts-reporter.ts'],
+    maxWorkers: 2,
+    projects: [
+      {
+        ...shared,
+        test: {
+          name: 'unit',
+          include: ['packages/*/test/**/*.spec.ts', 'plugins/*/test/**/*.spec.ts', 'test/**/*.spec.ts'],
+          exclude: ['**/*.process.spec.ts', '**/*.e2e.spec.ts', '**/node_modules/**'],
+          isolate: false,
+          testTimeout: 20_000,
+        },
+      },
+      {
+        ...shared,
+        test: {
+          name: 'process',
+          include: ['packages/*/test/**/*.{process,e2e}.spec.ts', 'plugins/*/test/**/*.{process,e2e}.spec.ts', 'test/**/*.{process,e2e}.spec.ts'],
+          exclude: ['**/node_modules/**'],
+          testTimeout: 60_000,
+        },
+      },
+    ],
+  },
+})
