@@ -1,1 +1,11 @@
-export {}
+export { isCredentialName, isCredentialValue } from './credentials.ts'
+export { SubprocessError, type SubprocessErrorCode } from './errors.ts'
+export type { ExitFacts, SubprocessHandle } from './handle.ts'
+export { MAX_COLLECT_BYTES, MAX_GRACE_MS, MIN_COLLECT_BYTES, MIN_READ_BYTES } from './limits.ts'
+export { COOKIE_VARIABLE, MANAGED_PREFIX } from './managed-environment.ts'
+export type { OutputRead, OutputReader } from './output-reader.ts'
+export { DEFAULT_DENIED_NAMES, overlayEnvironment, type ScrubRules, scrubEnvironment } from './scrub-environment.ts'
+export type { Collect, EnvEntries, OutputMode, SpawnSpec } from './spawn-spec.ts'
+export { Subprocess } from './subprocess.ts'
+export { validateRead } from './validate-read.ts'
+export { validateSpec } from './validate-spec.ts'
