@@ -1,1 +1,6 @@
-export {}
+export { JobError, type JobErrorCode } from './errors.ts'
+export type { JobEvent, JobFollow } from './events.ts'
+export type { JobOutcome, JobRun, JobSpec, StopReason } from './job-spec.ts'
+export type { Caller, JobId, JobStatus, JobView } from './job-view.ts'
+export { Jobs } from './jobs.ts'
+export type { ChannelReader, JobRead, Offsets, OutputChunk, OutputSource } from './output.ts'
