@@ -1,1 +1,7 @@
-export {}
+export { Approval } from './approval.ts'
+export type { CallEvent, CallView, ToolCall, ToolRequest, ToolResult } from './call.ts'
+export type { Content } from './content.ts'
+export { ToolError, type ToolErrorCode } from './errors.ts'
+export type { After, Decision, Middleware, Outcome } from './middleware.ts'
+export type { Issue, JsonSchema, RawTool, Tool, ToolAnnotations } from './tool.ts'
+export { Tools, type ToolsChange, type ToolView } from './tools.ts'
