@@ -92,7 +92,6 @@ describe('undoing', () => {
     scope.defer(() => {
       ran = true
     })
-    // biome-ignore lint/suspicious/noThenProperty: what is awaited need not be a promise.
     scope.defer(() => ({ then }) as unknown as Promise<void>)
     const reasons = await unhandledDuring(async () => {
       const closing = scope.close()
