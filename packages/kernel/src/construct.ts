@@ -37,27 +37,30 @@ export class Workshop {
   readonly #container: DependencyContainer = container.createChildContainer()
   readonly #owner: string
 
-  constructor(owner: string, values: Iterable<readonly [Token, unknown]>) {
+  constructor(owner: string, scope: Injected, values: ReadonlyMap<string, unknown>) {
     this.#owner = owner
-    for (const [token, value] of values) this.#container.register(tokenOf(token), { useValue: value })
+    this.#container.register(SCOPE, { useValue: scope })
+    for (const [key, value] of values) this.#container.register(key, { useValue: value })
   }
 
   /** @throws KernelError CONSTRUCTION_FAILED */
   construct<T>(type: new (...injected: never[]) => T): T {
     const list = tokens.get(type) ?? []
-    const injected: unknown[] = []
+    const keys: (string | symbol)[] = []
     for (let index = 0; index < Math.max(list.length, type.length); index++) {
       const token = list[index]
       if (token === undefined) throw this.#failure(type, `parameter ${index} has no token; write @inject(Token) before it`)
-      if (!this.#container.isRegistered(tokenOf(token))) {
-        throw this.#failure(type, `parameter ${index} wants "${nameOf(token)}", which is not injected here; add it to \`inject\``)
+      const key = typeof token === 'function' ? SCOPE : token.key
+      if (!this.#container.isRegistered(key)) {
+        throw this.#failure(type, `parameter ${index} wants "${String(key)}", which is not injected here; add it to \`inject\``)
       }
-      injected.push(this.#container.resolve(tokenOf(token)))
+      keys.push(key)
     }
     // `useFactory`, not tsyringe's own `@injectable()`: that keeps every class alive in a module-level map.
-    this.#container.register(type, { useFactory: () => new type(...(injected as never[])) })
+    const made = this.#container.createChildContainer()
+    made.register(PRODUCT, { useFactory: (from) => new type(...keys.map((key) => from.resolve<never>(key))) })
     try {
-      return this.#container.resolve<T>(type)
+      return made.resolve<T>(PRODUCT)
     } catch (error) {
       throw this.#failure(type, asError(error).message, error)
     }
@@ -68,13 +71,6 @@ export class Workshop {
   }
 }
 
-function tokenOf(token: Token): symbol {
-  return typeof token === 'function' ? SCOPE : token.symbol
-}
-
-function nameOf(token: Token): string {
-  return typeof token === 'function' ? token.name : token.key
-}
-
 /** Every class given as a token stands for the scope; there is only one such class. */
-const SCOPE = Symbol.for('tenon.construct.scope')
+const SCOPE = Symbol('scope')
+const PRODUCT = Symbol('product')

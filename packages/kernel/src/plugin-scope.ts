@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { AnyCapability, ValueOf, ValuesOf } from './capability.ts'
 import type { Injected } from './construct.ts'
-import { Scope } from './scope.ts'
+import { Scope, type ScopeOwner } from './scope.ts'
 
 /** A value that lives as long as the row, across reloads of its code and config. */
 export interface KeepSpec<T> {
@@ -18,13 +18,11 @@ export interface KeepSpec<T> {
 export interface ActivationHost {
   readonly config: unknown
   readonly log: Logger
-  readonly budgets: { readonly undoMs: number }
   provide(capability: AnyCapability, value: unknown): void
   fork(needs: readonly AnyCapability[], present: ForkBody, otherwise: ForkBody | undefined): void
   construct<T>(type: new (...injected: never[]) => T): T
   keep<T>(spec: KeepSpec<T>): T
   leave(): Promise<void>
-  report(error: Error, what: string): void
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: erased; PluginScope.inject checks the types of the author's functions.
@@ -39,8 +37,8 @@ export class PluginScope<Config = unknown, Offers extends AnyCapability = never>
   readonly host: ActivationHost
 
   /** @internal Only the kernel makes one. */
-  constructor(name: string, host: ActivationHost) {
-    super(name, { undoMs: host.budgets.undoMs, report: (error, what) => host.report(error, what) })
+  constructor(name: string, host: ActivationHost & ScopeOwner, parent?: Scope) {
+    super(name, host, parent)
     this.host = host
   }
 

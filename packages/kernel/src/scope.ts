@@ -57,6 +57,18 @@ export class Scope implements AsyncDisposable {
     return this.#state !== 'open'
   }
 
+  /** @internal The outermost scope around this one. */
+  get root(): Scope {
+    return this.#parent === undefined ? this : this.#parent.root
+  }
+
+  /** @internal How many undos are due. */
+  get effects(): number {
+    let count = 0
+    for (let effect = this.#last; effect !== undefined; effect = effect.previous) count++
+    return count
+  }
+
   /** @internal True once every undo has run: undos themselves may still read. */
   get ended(): boolean {
     return this.#state === 'closed'

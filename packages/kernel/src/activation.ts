@@ -1,0 +1,134 @@
+import type { Logger } from 'pino'
+import type { AnyCapability } from './capability.ts'
+import { Workshop } from './construct.ts'
+import type { Mark } from './context.ts'
+import { KernelError } from './errors.ts'
+import { Kept } from './kept.ts'
+import { type ActivationHost, type ForkBody, type KeepSpec, PluginScope } from './plugin-scope.ts'
+import type { ScopeOwner } from './scope.ts'
+import type { Branch, Desired, ForkUnit, Provision, RowUnit, Slot, Unit } from './world.ts'
+
+/** What an activation asks of the kernel. */
+export interface ActivationEnvironment {
+  readonly logger: Logger
+  addFork(parent: Activation, needs: readonly AnyCapability[], present: ForkBody, otherwise: ForkBody | undefined): void
+  leave(unit: Unit): Promise<void>
+  /** Ends a kept value of the row, within its budget. */
+  dispose(row: RowUnit, run: () => void | Promise<void>): void
+  fault(row: RowUnit, what: string, error: Error): void
+}
+
+const NONE: readonly never[] = Object.freeze([])
+
+/** One run of a row's `activate` or of a fork's body: the kernel's side of a plugin scope. */
+export class Activation implements ActivationHost, ScopeOwner {
+  readonly unit: Unit
+  readonly branch: Branch
+  readonly bound: readonly Provision[]
+  /** What the unit wanted to be when this run began. */
+  readonly desired: unknown
+  readonly generation: number
+  readonly scope: PluginScope<never, AnyCapability>
+  readonly mark: Mark
+  /** From the body's start to its end, while it stands, while it is undone. */
+  state: 'activating' | 'live' | 'closing' = 'activating'
+  /** It has to go: it is no longer what the world asks for, or it failed. */
+  doomed = false
+  error: Error | undefined
+  /** Live activations bound to an offer of this one, and live forks: they close first. */
+  dependents = 0
+  offers: readonly Provision[] = NONE
+  forks: readonly ForkUnit[] = NONE
+  /** What a row's activation holds against rivals. */
+  claimed: readonly Slot[] = NONE
+  since = performance.now()
+  timer: NodeJS.Timeout | undefined
+  readonly #environment: ActivationEnvironment
+  #log: Logger | undefined
+  #workshop: Workshop | undefined
+
+  constructor(unit: Unit, branch: Branch, bound: readonly Provision[], environment: ActivationEnvironment) {
+    this.unit = unit
+    this.branch = branch
+    this.bound = bound
+    this.desired = unit.desired
+    this.#environment = environment
+    this.generation = unit === unit.row ? ++unit.row.generation : unit.row.generation
+    this.scope = new PluginScope(unit.row.id, this, this.parent?.scope)
+    this.mark = { scope: this.scope, what: this.parent === undefined ? 'activation' : 'fork body', open: true }
+  }
+
+  /** The activation this fork belongs to. */
+  get parent(): Activation | undefined {
+    return this.unit === this.unit.row ? undefined : (this.unit as ForkUnit).parent
+  }
+
+  get isLive(): boolean {
+    return this.state === 'live' && !this.doomed
+  }
+
+  get config(): unknown {
+    return this.unit.row === this.unit ? (this.desired as Desired).config : this.parent?.config
+  }
+
+  get log(): Logger {
+    this.#log ??= this.#environment.logger.child({ row: this.unit.row.id, generation: this.generation })
+    return this.#log
+  }
+
+  get undoMs(): number {
+    return this.unit.row.budgets.undoMs
+  }
+
+  /** Calls the plugin's code. */
+  run(): void | Promise<void> {
+    const values = this.bound.map(({ value }) => value)
+    if (this.unit === this.unit.row) return this.unit.row.desired.plugin.activate(this.scope, ...values)
+    const { present, otherwise } = this.unit as ForkUnit
+    return this.branch === 'present' ? present(this.scope, ...values) : otherwise?.(this.scope)
+  }
+
+  provide(capability: AnyCapability, value: unknown): void {
+    const { row } = this.unit
+    const slot = row.provides.find(({ key }) => key === capability.key)
+    const offer = `row "${row.id}": provide("${capability.key}")`
+    if (slot === undefined) throw new KernelError('OFFER_UNDECLARED', `${offer}: add it to \`provides\` of plugin "${row.desired.plugin.name}"`)
+    if (this.state !== 'activating') throw new KernelError('OFFER_TOO_LATE', `${offer}: offer before \`activate\` returns, or in a fork`)
+    if (slot.provision !== undefined || this.offers.some((other) => other.slot === slot)) {
+      throw new KernelError('CAPABILITY_TAKEN', `${offer}: this row provides it already; offer it once`)
+    }
+    this.offers = [...this.offers, { slot, value, owner: this, users: new Set() }]
+  }
+
+  fork(needs: readonly AnyCapability[], present: ForkBody, otherwise: ForkBody | undefined): void {
+    this.#environment.addFork(this, needs, present, otherwise)
+  }
+
+  construct<T>(type: new (...injected: never[]) => T): T {
+    this.#workshop ??= new Workshop(`row "${this.unit.row.id}"`, this.scope, this.#injected())
+    return this.#workshop.construct(type)
+  }
+
+  keep<T>(spec: KeepSpec<T>): T {
+    const { row } = this.unit
+    row.kept ??= new Kept((run) => this.#environment.dispose(row, run))
+    return row.kept.keep(this, spec)
+  }
+
+  leave(): Promise<void> {
+    return this.#environment.leave(this.unit)
+  }
+
+  report(error: Error, what: string): void {
+    this.#environment.fault(this.unit.row, what, error)
+  }
+
+  /** By key: what the body was given, and what its parents were. */
+  #injected(): Map<string, unknown> {
+    const values = new Map<string, unknown>()
+    for (let activation: Activation | undefined = this; activation !== undefined; activation = activation.parent) {
+      for (const { slot, value } of activation.bound) if (!values.has(slot.key)) values.set(slot.key, value)
+    }
+    return values
+  }
+}

@@ -1,0 +1,86 @@
+import { parseConfig } from './config.ts'
+import { findCycle } from './cycles.ts'
+import { KernelError } from './errors.ts'
+import type { Budgets, Plugin } from './plugin.ts'
+import type { Reconciler } from './reconciler.ts'
+import type { LoadOptions } from './row.ts'
+import { type Desired, RowUnit, type World } from './world.ts'
+
+/** Changes to what is wanted. Each checks first, takes effect at once in the indexes, and is acted upon in the next tick. */
+export class Edits {
+  readonly #world: World
+  readonly #reconciler: Reconciler
+  readonly #budgets: Budgets
+  #loaded = 0
+
+  constructor(world: World, reconciler: Reconciler, budgets: Budgets) {
+    this.#world = world
+    this.#reconciler = reconciler
+    this.#budgets = budgets
+  }
+
+  /** @throws KernelError PLUGIN_LOADED_TWICE, CONFIG_INVALID */
+  load(plugin: Plugin, input: unknown, options: LoadOptions = {}): RowUnit {
+    const id = options.id ?? plugin.name
+    if (this.#world.rows.has(id)) throw new KernelError('PLUGIN_LOADED_TWICE', `row "${id}" is loaded already; unload it, or give another id`)
+    const budgets = { ...this.#budgets, ...plugin.budgets, ...options.budgets }
+    const row = new RowUnit(id, this.#loaded++, this.desire(plugin, input, id), options.optional === true, budgets)
+    this.#want(row)
+    return row
+  }
+
+  /** @throws KernelError CONFIG_INVALID */
+  desire(plugin: Plugin, input: unknown, id: string): Desired {
+    return { plugin, input, config: parseConfig(plugin, input, id) }
+  }
+
+  set(row: RowUnit, desired: Desired): void {
+    const isOtherCode = row.desired.plugin !== desired.plugin
+    row.desired = desired
+    if (isOtherCode) {
+      this.#world.unlink(row)
+      this.#link(row)
+    }
+    this.#reconciler.touch(row)
+  }
+
+  /** Tries a failed row again with equal input. */
+  retry(row: RowUnit): void {
+    row.failure = undefined
+    this.#reconciler.touch(row)
+  }
+
+  unload(row: RowUnit): void {
+    if (!row.wanted) return
+    row.wanted = false
+    this.#world.rows.delete(row.id)
+    this.#world.unlink(row)
+    this.#reconciler.touch(row)
+  }
+
+  /** Takes an unload back. */
+  restore(row: RowUnit): void {
+    row.wanted = true
+    row.parked = false
+    row.unloaded = false
+    this.#want(row)
+  }
+
+  /** @throws KernelError CAPABILITY_CYCLE with the path */
+  assertAcyclic(row: RowUnit): void {
+    const path = findCycle(row)
+    if (path !== undefined)
+      throw new KernelError('CAPABILITY_CYCLE', `row "${row.id}" waits for itself: ${path}; inject one of these in a fork instead`)
+  }
+
+  #want(row: RowUnit): void {
+    this.#world.rows.set(row.id, row)
+    this.#link(row)
+    this.#reconciler.touch(row)
+  }
+
+  #link(row: RowUnit): void {
+    this.#world.link(row, row.desired.plugin.inject)
+    this.#world.claim(row, row.desired.plugin.provides)
+  }
+}

@@ -1,0 +1,208 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Logger } from 'pino'
+import type { Activation } from './activation.ts'
+import type { AnyCapability } from './capability.ts'
+import { currentMark } from './context.ts'
+import type { Transaction, TransactionReport } from './draft.ts'
+import { Edits } from './edits.ts'
+import { Emitter } from './emitter.ts'
+import { KernelError } from './errors.ts'
+import { withDependents } from './plan.ts'
+import type { Budgets, Plugin } from './plugin.ts'
+import { type ForkBody, PluginScope } from './plugin-scope.ts'
+import { type Observer, Reconciler } from './reconciler.ts'
+import { causeText, explain } from './report.ts'
+import type { KernelEvent } from './row.ts'
+import { refuse, Scope } from './scope.ts'
+import { type TransactionHost, Transactions } from './transactions.ts'
+import { ForkUnit, type Provision, type RowUnit, type Unit, World } from './world.ts'
+
+const FAULTS_KEPT = 20
+
+/** One kernel's inside: carries commands to the reconciler, and what happens there to whoever waits or listens. */
+export class Engine implements Observer, TransactionHost {
+  readonly world = new World()
+  readonly events = new Emitter<KernelEvent>()
+  readonly logger: Logger
+  readonly reconciler = new Reconciler(this.world, this)
+  readonly edits: Edits
+  readonly transactions = new Transactions(this)
+  #quiet: (() => void)[] = []
+  #settled: (() => void)[] = []
+  /** Rows somebody waits for. */
+  readonly #awaited = new Set<RowUnit>()
+  /** While the kernel closes: rows in the order they went, whose kept values end last. */
+  #departed: RowUnit[] | undefined
+  #forks = 0
+
+  constructor(logger: Logger, budgets: Budgets) {
+    this.logger = logger
+    this.edits = new Edits(this.world, this.reconciler, budgets)
+  }
+
+  // What the reconciler tells.
+
+  phase(row: RowUnit, error?: Error): void {
+    const { phase, generation } = row
+    if (phase === 'deactivating') this.transactions.shake(row)
+    if (error !== undefined) this.logger.error({ row: row.id, err: error }, error.message)
+    if (this.events.listenerCount > 0) this.events.emit({ type: 'phase', row: row.id, phase, generation, ...(error === undefined ? {} : { error }) })
+    if (phase === 'active') this.#answer(row)
+    else if (phase === 'failed') this.#answer(row, error)
+  }
+
+  offered({ slot, owner }: Provision, type: 'provided' | 'withdrawn'): void {
+    if (this.events.listenerCount > 0) this.events.emit({ type, row: owner?.unit.row.id ?? 'kernel', capability: slot.key })
+  }
+
+  fault(row: RowUnit, what: string, error: Error): void {
+    row.faults = [...(row.faults ?? []).slice(1 - FAULTS_KEPT), { what, error }]
+    this.logger.error({ row: row.id, what, err: error }, `row "${row.id}": ${what}: ${error.message}`)
+    this.events.emit({ type: 'fault', row: row.id, what, error })
+  }
+
+  gone(row: RowUnit): void {
+    row.unloaded = true
+    this.phase(row)
+    this.#answer(row, new KernelError('PLUGIN_UNRESOLVED', `row "${row.id}" was unloaded`))
+    if (this.#departed !== undefined) this.#departed.push(row)
+    else if (!row.parked) row.kept?.disposeAll()
+  }
+
+  dispose(row: RowUnit, run: () => void | Promise<void>): void {
+    const scope = new Scope(row.id, { undoMs: row.budgets.undoMs, report: (error) => this.fault(row, 'dispose', error) })
+    scope.defer(run)
+    if (!scope.shut()) this.reconciler.leaving(row, scope.quiescence())
+  }
+
+  addFork(parent: Activation, needs: readonly AnyCapability[], present: ForkBody, otherwise: ForkBody | undefined): void {
+    const fork = new ForkUnit(parent, this.#forks++, present, otherwise)
+    parent.forks = [...parent.forks, fork]
+    this.world.link(fork, needs)
+    if (parent.isLive) this.reconciler.touch(fork)
+  }
+
+  leave(unit: Unit): Promise<void> {
+    if (!(unit instanceof ForkUnit)) return this.unload(unit)
+    const { activation, parent } = unit
+    const waitsForItself = activation?.scope.encloses(currentMark()?.scope) === true
+    parent.forks = parent.forks.filter((fork) => fork !== unit)
+    this.reconciler.forget(unit)
+    if (waitsForItself) return refuse(`dropping a fork of row "${unit.row.id}" waits for the code that awaits it`)
+    return activation?.scope.quiescence() ?? Promise.resolve()
+  }
+
+  idle(): void {
+    for (const resolve of this.#quiet.splice(0)) resolve()
+    if (!this.transactions.isIdle) return
+    for (const row of this.#awaited) this.#answer(row, row.failure?.error ?? this.#unresolved(row))
+    for (const resolve of this.#settled.splice(0)) resolve()
+  }
+
+  // What is asked.
+
+  quiet(): Promise<void> {
+    return this.reconciler.isIdle ? Promise.resolve() : new Promise((resolve) => this.#quiet.push(resolve))
+  }
+
+  get isSettled(): boolean {
+    return this.reconciler.isIdle && this.transactions.isIdle
+  }
+
+  /** Without asking who waits. */
+  settled(): Promise<void> {
+    return this.isSettled ? Promise.resolve() : new Promise((resolve) => this.#settled.push(resolve))
+  }
+
+  transaction(edit: (tx: Transaction) => void): Promise<TransactionReport> {
+    const inside = this.inside()
+    const report = this.transactions.run(edit)
+    if (inside === undefined) return report
+    report.catch((error: unknown) => this.logger.error({ row: inside, err: error }, `row "${inside}": its transaction was refused`))
+    return refuse(`row "${inside}" would wait for a transaction that waits for it`)
+  }
+
+  finished({ outcome, error }: TransactionReport): void {
+    if (this.events.listenerCount > 0) this.events.emit({ type: 'transaction', outcome, ...(error === undefined ? {} : { error }) })
+    if (error !== undefined) this.logger.warn({ err: error }, error.message)
+  }
+
+  ready(row: RowUnit): Promise<void> {
+    const inside = this.inside()
+    if (inside !== undefined) return refuse(`row "${inside}" would wait for row "${row.id}" in the middle of its own transition`)
+    return this.#ready(row)
+  }
+
+  async reconfigure(row: RowUnit, config: unknown): Promise<void> {
+    const desired = this.edits.desire(row.desired.plugin, config, row.id)
+    const waitsForItself = this.#waitsFor(row)
+    if (!isDeepStrictEqual(desired.config, row.desired.config)) this.edits.set(row, desired)
+    else if (row.phase === 'failed') this.edits.retry(row)
+    return waitsForItself ? refuse(`reconfiguring row "${row.id}" waits for the code that awaits it`) : this.#ready(row)
+  }
+
+  async replace<Input>(row: RowUnit, plugin: Plugin<Input>, config?: Input): Promise<void> {
+    const { error } = await this.transaction((tx) => tx.replace(row.id, plugin, config))
+    if (error !== undefined) throw error
+  }
+
+  async unload(row: RowUnit): Promise<void> {
+    const waitsForItself = this.#waitsFor(row)
+    this.edits.unload(row)
+    if (waitsForItself) return refuse(`unloading row "${row.id}" waits for the code that awaits it`)
+    if (!row.unloaded) await this.#ready(row).catch(() => undefined)
+    await this.quiet()
+  }
+
+  async disposeKept(rows: readonly RowUnit[]): Promise<void> {
+    for (const row of rows) {
+      row.kept?.disposeAll()
+      await this.quiet()
+    }
+  }
+
+  /** Rows dependents first and otherwise in reverse load order, then what they kept. */
+  async closeRows(): Promise<void> {
+    this.#departed = []
+    for (const row of this.world.rows.values()) this.edits.unload(row)
+    await this.settled()
+    await this.disposeKept(this.#departed)
+  }
+
+  /** The row in whose transition, or spawned work, the caller runs. */
+  inside(): string | undefined {
+    const root = currentMark()?.scope.root
+    if (!(root instanceof PluginScope)) return undefined
+    const { unit } = root.host as Activation
+    return this.world.rows.get(unit.row.id) === unit.row || !unit.row.unloaded ? unit.row.id : undefined
+  }
+
+  /** Is the caller run by the row, or by something that has to go down before it can? */
+  #waitsFor(row: RowUnit): boolean {
+    const scope = currentMark()?.scope
+    if (scope === undefined || row.activation === undefined) return false
+    return withDependents([row.activation]).some((activation) => activation.scope.encloses(scope))
+  }
+
+  #ready(row: RowUnit): Promise<void> {
+    if (row.phase === 'active' && this.reconciler.isIdle) return Promise.resolve()
+    if (row.unloaded) return Promise.reject(new KernelError('PLUGIN_UNRESOLVED', `row "${row.id}" was unloaded`))
+    if (this.isSettled) return Promise.reject(row.failure?.error ?? this.#unresolved(row))
+    return new Promise((resolve, reject) => {
+      row.waiters = [...(row.waiters ?? []), { resolve, reject }]
+      this.#awaited.add(row)
+    })
+  }
+
+  #answer(row: RowUnit, error?: Error): void {
+    if (!this.#awaited.delete(row)) return
+    const { waiters = [] } = row
+    row.waiters = undefined
+    for (const { resolve, reject } of waiters) error === undefined || row.phase === 'active' ? resolve() : reject(error)
+  }
+
+  #unresolved(row: RowUnit): KernelError {
+    const cause = explain(row)
+    return new KernelError('PLUGIN_UNRESOLVED', causeText(cause), { details: JSON.parse(JSON.stringify(cause)) })
+  }
+}

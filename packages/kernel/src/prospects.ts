@@ -1,0 +1,60 @@
+import type { Activation } from './activation.ts'
+import { isOutdated, type RowUnit, type Slot, type Unit, usable } from './world.ts'
+
+/**
+ * Can the needs of `goal` be met by what is up or coming up? The least fixed point over everything upstream, so a ring of rows that
+ * only wait for each other brings nothing. Slots in `exclusive` count as brought by nobody: whoever competes for a capability
+ * must not count on a competitor to bring it.
+ */
+export function canArise(goal: Unit, exclusive: readonly Slot[] = []): boolean {
+  const waiting = new Map<Slot, Unit[]>()
+  const missing = new Map<Unit, number>()
+  const ready: Unit[] = []
+  const upstream = [goal]
+  for (let unit = upstream.pop(); unit !== undefined; unit = upstream.pop()) {
+    if (missing.has(unit)) continue
+    const needs = isComingUp(unit) && unit !== goal ? [] : unit.needs.filter((slot) => usable(slot, unit) === undefined)
+    missing.set(unit, needs.length)
+    if (needs.length === 0) ready.push(unit)
+    for (const slot of needs) {
+      const waiters = waiting.get(slot)
+      if (waiters !== undefined) {
+        waiters.push(unit)
+        continue
+      }
+      waiting.set(slot, [unit])
+      if (!exclusive.includes(slot)) for (const rival of slot.claimants) upstream.push(...bringers(slot, rival))
+    }
+  }
+  for (let unit = ready.pop(); unit !== undefined; unit = ready.pop()) {
+    if (unit === goal) return true
+    for (const slot of unit.row.provides) {
+      if (exclusive.includes(slot)) continue
+      for (const waiter of waiting.get(slot) ?? []) {
+        const left = (missing.get(waiter) ?? 0) - 1
+        missing.set(waiter, left)
+        if (left === 0) ready.push(waiter)
+      }
+      waiting.delete(slot)
+    }
+  }
+  return false
+}
+
+/** What of a claimant may still bring the slot: the row itself while it is not up, then forks of it that are not. */
+export function bringers(slot: Slot, row: RowUnit): Unit[] {
+  const free = row.provides.every(({ holder }) => holder === undefined || holder === row || holder.activation?.doomed === true)
+  if (!free || slot.provision?.owner?.doomed === false) return []
+  return notUp(row)
+}
+
+function notUp(unit: Unit): Unit[] {
+  if (unit.failure !== undefined && unit.activation === undefined && !isOutdated(unit.failure, unit)) return []
+  const { activation } = unit
+  if (activation === undefined || activation.doomed || isComingUp(unit)) return [unit]
+  return [...activation.forks].flatMap(notUp)
+}
+
+function isComingUp({ activation }: { readonly activation: Activation | undefined }): boolean {
+  return activation?.state === 'activating' && !activation.doomed
+}

@@ -1,0 +1,90 @@
+import { Draft, type Transaction, type TransactionReport } from './draft.ts'
+import type { Edits } from './edits.ts'
+import { KernelError } from './errors.ts'
+import type { RowUnit, World } from './world.ts'
+
+/** What a transaction needs of the engine. */
+export interface TransactionHost {
+  readonly world: World
+  readonly edits: Edits
+  /** No row is in transition. */
+  quiet(): Promise<void>
+  /** Ends what the rows kept, one row after the other. */
+  disposeKept(rows: readonly RowUnit[]): Promise<void>
+  finished(report: TransactionReport): void
+}
+
+/** One transaction after the other, each on the settled result of the one before. */
+export class Transactions {
+  readonly #host: TransactionHost
+  #tail: Promise<unknown> = Promise.resolve()
+  #open = 0
+  /** Rows that went down although they were active, since the running transaction began. */
+  #shaken: Set<RowUnit> | undefined
+
+  constructor(host: TransactionHost) {
+    this.#host = host
+  }
+
+  get isIdle(): boolean {
+    return this.#open === 0
+  }
+
+  shake(row: RowUnit): void {
+    this.#shaken?.add(row)
+  }
+
+  run(edit: (tx: Transaction) => void): Promise<TransactionReport> {
+    this.#open++
+    const result = this.#tail.then(() => this.#run(edit))
+    this.#tail = result.then(
+      (report) => this.#end(report),
+      () => this.#end(undefined),
+    )
+    return result
+  }
+
+  #end(report: TransactionReport | undefined): void {
+    this.#open--
+    if (report !== undefined) this.#host.finished(report)
+  }
+
+  async #run(edit: (tx: Transaction) => void): Promise<TransactionReport> {
+    const draft = new Draft(this.#host.world, this.#host.edits)
+    try {
+      edit(draft)
+      draft.check()
+    } catch (error) {
+      draft.takeBack()
+      throw error
+    }
+    this.#shaken = new Set()
+    await this.#host.quiet()
+    const failed = failing([...draft.required, ...this.#shaken])
+    if (failed.length === 0) {
+      this.#shaken = undefined
+      await this.#host.disposeKept(draft.parked)
+      return { outcome: 'committed', ...draft.lists }
+    }
+    const cause = failed[0]?.failure?.error
+    const ids = failed.map(({ id }) => id)
+    draft.takeBack()
+    await this.#host.quiet()
+    const lost = failing([...this.#shaken])
+    this.#shaken = undefined
+    const error = new KernelError(
+      'ROLLED_BACK',
+      `rolled back, because ${ids.map((id) => `row "${id}"`).join(', ')} failed: ${cause?.message ?? ''}`,
+      {
+        cause,
+        details: ids,
+      },
+    )
+    const rollbackError = lost[0]?.failure?.error
+    return { outcome: 'rolled-back', ...draft.lists, error, ...(rollbackError === undefined ? {} : { rollbackError }) }
+  }
+}
+
+function failing(rows: readonly RowUnit[]): RowUnit[] {
+  return [...new Set(rows)].filter((row) => row.wanted && row.phase === 'failed')
+}

@@ -1,0 +1,204 @@
+import type { Activation } from './activation.ts'
+import type { AnyCapability } from './capability.ts'
+import type { Kept } from './kept.ts'
+import type { Plugin } from './plugin.ts'
+import type { ForkBody } from './plugin-scope.ts'
+import type { Phase } from './row.ts'
+
+/** All that concerns one capability: an index, so that a change costs what it touches and not what there is. */
+export class Slot {
+  readonly key: string
+  provision: Provision | undefined
+  /** The row whose activation claims it; of its activation and forks one may provide. */
+  holder: RowUnit | undefined
+  /** Wanted rows that may provide it, in load order. */
+  readonly claimants: RowUnit[] = []
+  /** Wanted rows and forks that need it. */
+  readonly interested = new Set<Unit>()
+
+  constructor(key: string) {
+    this.key = key
+  }
+}
+
+/** One published value. Its identity, not its value, decides whether a binding is stale. */
+export interface Provision {
+  readonly slot: Slot
+  readonly value: unknown
+  /** Undefined for what the kernel itself provides. */
+  readonly owner: Activation | undefined
+  readonly users: Set<Activation>
+}
+
+export interface Failure {
+  readonly error: Error
+  readonly branch: Branch
+  readonly bound: readonly Provision[]
+  readonly desired: unknown
+}
+
+export type Branch = 'present' | 'otherwise'
+export type Unit = RowUnit | ForkUnit
+
+/** What a row is to be; replaced as a whole, so that its identity tells whether an activation is up to date. */
+export interface Desired {
+  readonly plugin: Plugin
+  readonly input: unknown
+  readonly config: unknown
+}
+
+abstract class Node {
+  readonly needs: Slot[] = []
+  wanted = true
+  activation: Activation | undefined
+  failure: Failure | undefined
+
+  get phase(): Phase {
+    if (this.activation === undefined) return this.failure !== undefined && !isOutdated(this.failure, this) ? 'failed' : 'waiting'
+    if (this.activation.doomed) return 'deactivating'
+    return this.activation.state === 'activating' ? 'activating' : 'active'
+  }
+
+  /** What a failure is a function of, besides the bindings. */
+  abstract readonly desired: unknown
+}
+
+export class RowUnit extends Node {
+  readonly id: string
+  /** Position in load order. */
+  readonly order: number
+  readonly optional: boolean
+  readonly budgets: { activationMs: number; undoMs: number }
+  readonly provides: Slot[] = []
+  override desired: Desired
+  generation = 0
+  /** Unloaded by a transaction that has not been verified yet: what it kept may have to come back. */
+  parked = false
+  unloaded = false
+  kept: Kept | undefined
+  faults: { readonly what: string; readonly error: Error }[] | undefined
+  times: { activationMs: number; closingMs: number | undefined } | undefined
+  waiters: { resolve(): void; reject(error: Error): void }[] | undefined
+
+  constructor(id: string, order: number, desired: Desired, optional: boolean, budgets: RowUnit['budgets']) {
+    super()
+    this.id = id
+    this.order = order
+    this.desired = desired
+    this.optional = optional
+    this.budgets = budgets
+  }
+
+  get row(): RowUnit {
+    return this
+  }
+
+  override get phase(): Phase {
+    return this.unloaded ? 'unloaded' : super.phase
+  }
+}
+
+export class ForkUnit extends Node {
+  readonly parent: Activation
+  /** Of a kernel's forks, in order of creation. */
+  readonly order: number
+  readonly present: ForkBody
+  readonly otherwise: ForkBody | undefined
+  readonly desired = undefined
+
+  constructor(parent: Activation, order: number, present: ForkBody, otherwise: ForkBody | undefined) {
+    super()
+    this.parent = parent
+    this.order = order
+    this.present = present
+    this.otherwise = otherwise
+  }
+
+  get row(): RowUnit {
+    return this.parent.unit.row
+  }
+}
+
+/** A failure is a function of its inputs: it stands until a binding, the config or the code is another one. */
+export function isOutdated(failure: Failure, unit: { readonly desired: unknown }): boolean {
+  return (
+    failure.desired !== unit.desired || failure.bound.some((provision) => provision.slot.provision !== provision || provision.owner?.doomed === true)
+  )
+}
+
+/** The provision of a slot, unless it is about to go, or was brought by the very fork that asks (its `otherwise` may be a fallback). */
+export function usable(slot: Slot, unit: Unit): Provision | undefined {
+  const { provision } = slot
+  if (provision === undefined || provision.owner === undefined) return provision
+  if (provision.owner.doomed) return undefined
+  for (let inside: Activation | undefined = provision.owner; inside !== undefined; inside = inside.parent) {
+    if (inside.unit === unit) return undefined
+  }
+  return provision
+}
+
+/** Load order; a row before its forks, forks by age. */
+export function inOrder(a: Unit, b: Unit): number {
+  if (a.row !== b.row) return a.row.order - b.row.order
+  return (a === a.row ? -1 : a.order) - (b === b.row ? -1 : b.order)
+}
+
+export class World {
+  /** Wanted rows by id, and the slots by capability key. */
+  readonly rows = new Map<string, RowUnit>()
+  readonly #slots = new Map<string, Slot>()
+
+  slot(key: string): Slot {
+    const slot = this.#slots.get(key) ?? new Slot(key)
+    this.#slots.set(key, slot)
+    return slot
+  }
+
+  find(key: string): Slot | undefined {
+    return this.#slots.get(key)
+  }
+
+  get slots(): Iterable<Slot> {
+    return this.#slots.values()
+  }
+
+  link(unit: Unit, needs: readonly AnyCapability[]): void {
+    for (const { key } of needs) {
+      const slot = this.slot(key)
+      if (unit.needs.includes(slot)) continue
+      unit.needs.push(slot)
+      slot.interested.add(unit)
+    }
+  }
+
+  /** Takes the unit out of every index; slots that nothing refers to any more are forgotten. */
+  unlink(unit: Unit): void {
+    for (const slot of unit.needs) {
+      slot.interested.delete(unit)
+      this.#forget(slot)
+    }
+    unit.needs.length = 0
+    if (!(unit instanceof RowUnit)) return
+    for (const slot of unit.provides) {
+      slot.claimants.splice(slot.claimants.indexOf(unit), 1)
+      this.#forget(slot)
+    }
+    unit.provides.length = 0
+  }
+
+  claim(row: RowUnit, provides: readonly AnyCapability[]): void {
+    for (const { key } of provides) {
+      const slot = this.slot(key)
+      if (row.provides.includes(slot)) continue
+      row.provides.push(slot)
+      let index = slot.claimants.length
+      for (let before = slot.claimants[index - 1]; before !== undefined && before.order > row.order; before = slot.claimants[index - 1]) index--
+      slot.claimants.splice(index, 0, row)
+    }
+  }
+
+  #forget(slot: Slot): void {
+    if (slot.interested.size === 0 && slot.claimants.length === 0 && slot.provision === undefined && slot.holder === undefined)
+      this.#slots.delete(slot.key)
+  }
+}
