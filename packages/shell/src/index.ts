@@ -1,1 +1,9 @@
-export {}
+export { ShellError, type ShellErrorCode } from './errors.ts'
+export type { ShellExecution, ShellRead } from './execution.ts'
+export { type ParsedRendering, parseRendered } from './parse-rendered.ts'
+export { readShellRecord, recordedFacts, type ShellRecord, shellRecord } from './record.ts'
+export { type RenderOptions, renderRead, renderResult } from './render.ts'
+export { MAX_TIMEOUT_MS, type ShellRequest, type ShellSpec } from './request.ts'
+export { type CollectedText, type ShellResult, shellResult } from './result.ts'
+export type { SandboxFacts, SandboxMode, SandboxPolicy } from './sandbox.ts'
+export { Shell } from './shell.ts'
