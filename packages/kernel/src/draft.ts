@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Edits } from './edits.ts'
+import { type Edits, isFailing } from './edits.ts'
 import { KernelError } from './errors.ts'
 import type { Plugin } from './plugin.ts'
 import type { LoadOptions } from './row.ts'
@@ -70,7 +70,7 @@ export class Draft implements Transaction {
     const row = this.#row(id)
     const desired = this.#edits.desire(row.desired.plugin, config, id)
     if (!isDeepStrictEqual(desired.config, row.desired.config)) this.#set(row, desired, 'reconfigured')
-    else if (row.phase !== 'failed') this.lists.untouched.push(id)
+    else if (!isFailing(row)) this.lists.untouched.push(id)
     else {
       this.#edits.retry(row)
       this.required.add(row)

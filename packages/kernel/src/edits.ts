@@ -1,7 +1,7 @@
 import { parseConfig } from './config.ts'
 import { findCycle } from './cycles.ts'
 import { KernelError } from './errors.ts'
-import type { Budgets, Plugin } from './plugin.ts'
+import { type Budgets, checkBudgets, type Plugin } from './plugin.ts'
 import type { Reconciler } from './reconciler.ts'
 import type { LoadOptions } from './row.ts'
 import { type Desired, RowUnit, type World } from './world.ts'
@@ -23,7 +23,7 @@ export class Edits {
   load(plugin: Plugin, input: unknown, options: LoadOptions = {}): RowUnit {
     const id = options.id ?? plugin.name
     if (this.#world.rows.has(id)) throw new KernelError('PLUGIN_LOADED_TWICE', `row "${id}" is loaded already; unload it, or give another id`)
-    const budgets = { ...this.#budgets, ...plugin.budgets, ...options.budgets }
+    const budgets = { ...this.#budgets, ...checkBudgets(plugin.budgets, id), ...checkBudgets(options.budgets, id) }
     const row = new RowUnit(id, this.#loaded++, this.desire(plugin, input, id), options.optional === true, budgets)
     this.#want(row)
     return row
@@ -46,8 +46,7 @@ export class Edits {
 
   /** Tries a failed row again with equal input. */
   retry(row: RowUnit): void {
-    row.failure = undefined
-    this.#reconciler.touch(row)
+    this.set(row, { ...row.desired })
   }
 
   unload(row: RowUnit): void {
@@ -83,4 +82,9 @@ export class Edits {
     this.#world.link(row, row.desired.plugin.inject)
     this.#world.claim(row, row.desired.plugin.provides)
   }
+}
+
+/** Failed, or still undoing what it did before it failed. */
+export function isFailing(row: RowUnit): boolean {
+  return row.phase === 'failed' || row.activation?.error !== undefined
 }

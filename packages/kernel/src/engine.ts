@@ -4,7 +4,7 @@ import type { Activation } from './activation.ts'
 import type { AnyCapability } from './capability.ts'
 import { currentMark } from './context.ts'
 import type { Transaction, TransactionReport } from './draft.ts'
-import { Edits } from './edits.ts'
+import { Edits, isFailing } from './edits.ts'
 import { Emitter } from './emitter.ts'
 import { KernelError } from './errors.ts'
 import { withDependents } from './plan.ts'
@@ -44,11 +44,14 @@ export class Engine implements Observer, TransactionHost {
 
   phase(row: RowUnit, error?: Error): void {
     const { phase, generation } = row
-    if (phase === 'deactivating') this.transactions.shake(row)
     if (error !== undefined) this.logger.error({ row: row.id, err: error }, error.message)
     if (this.events.listenerCount > 0) this.events.emit({ type: 'phase', row: row.id, phase, generation, ...(error === undefined ? {} : { error }) })
     if (phase === 'active') this.#answer(row)
     else if (phase === 'failed') this.#answer(row, error)
+  }
+
+  shaken(row: RowUnit): void {
+    this.transactions.shake(row)
   }
 
   offered({ slot, owner }: Provision, type: 'provided' | 'withdrawn'): void {
@@ -137,7 +140,7 @@ export class Engine implements Observer, TransactionHost {
     const desired = this.edits.desire(row.desired.plugin, config, row.id)
     const waitsForItself = this.#waitsFor(row)
     if (!isDeepStrictEqual(desired.config, row.desired.config)) this.edits.set(row, desired)
-    else if (row.phase === 'failed') this.edits.retry(row)
+    else if (isFailing(row)) this.edits.retry(row)
     return waitsForItself ? refuse(`reconfiguring row "${row.id}" waits for the code that awaits it`) : this.#ready(row)
   }
 

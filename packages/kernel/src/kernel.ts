@@ -5,7 +5,7 @@ import type { Transaction, TransactionReport } from './draft.ts'
 import type { Emitter } from './emitter.ts'
 import { Engine } from './engine.ts'
 import { KernelError } from './errors.ts'
-import type { Budgets, Plugin } from './plugin.ts'
+import { type Budgets, checkBudgets, type Plugin } from './plugin.ts'
 import { Reconciling } from './reconciling.ts'
 import { type Cause, explain, inspect, type KernelReport } from './report.ts'
 import { type KernelEvent, type LoadOptions, Row } from './row.ts'
@@ -30,7 +30,7 @@ export class Kernel implements AsyncDisposable {
   #closing: Promise<void> | undefined
 
   constructor(options: KernelOptions = {}) {
-    const budgets = { activationMs: 30_000, undoMs: 10_000, ...options.budgets }
+    const budgets = { activationMs: 30_000, undoMs: 10_000, ...checkBudgets(options.budgets, 'kernel') }
     const logger = options.logger ?? pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true }))
     this.#engine = new Engine(logger, budgets)
     this.events = this.#engine.events

@@ -67,3 +67,14 @@ export function definePlugin<
   }
   return Object.freeze({ name, inject, provides, config, budgets, activate: spec.activate.bind(spec) as Plugin['activate'] })
 }
+
+const LONGEST_TIMER = 2 ** 31 - 1
+
+/** @throws KernelError CONFIG_INVALID: Node fires a timer above 2^31 - 1 ms at once. */
+export function checkBudgets(budgets: Partial<Budgets> = {}, where: string): Partial<Budgets> {
+  for (const [name, ms] of Object.entries(budgets)) {
+    if (Number.isInteger(ms) && ms >= 1 && ms <= LONGEST_TIMER) continue
+    throw new KernelError('CONFIG_INVALID', `"${where}": budgets.${name} is ${String(ms)}; give whole milliseconds from 1 to ${LONGEST_TIMER}`)
+  }
+  return budgets
+}

@@ -8,6 +8,8 @@ import { type ForkUnit, inOrder, type Provision, type RowUnit, type Slot, type U
 /** What the reconciler tells the kernel. */
 export interface Observer extends ActivationEnvironment {
   phase(row: RowUnit, error?: Error): void
+  /** The row was active and has to go down. */
+  shaken(row: RowUnit): void
   offered(provision: Provision, type: 'provided' | 'withdrawn'): void
   /** The row's last scope has closed, and it is not wanted any more. */
   gone(row: RowUnit): void
@@ -97,18 +99,24 @@ export class Reconciler {
     const changed = [...this.#changed]
     this.#changed.clear()
     for (const activation of planDown(changed)) this.#doom(activation)
-    for (const unit of changed) if (unit.activation === undefined) this.#waiting.add(unit)
+    for (const unit of changed) {
+      if (unit.activation !== undefined) continue
+      if (unit.wanted) this.#waiting.add(unit)
+      else if (unit === unit.row && !unit.row.unloaded) this.#observer.gone(unit.row)
+    }
     return true
   }
 
   #doom(activation: Activation, error?: Error): void {
+    const { row } = activation.unit
+    if (activation.isLive && activation.parent === undefined && error === undefined) this.#observer.shaken(row)
     activation.doomed = true
     activation.error = error
     this.#leaving++
-    this.#move(activation.unit.row, 1)
+    this.#move(row, 1)
     if (activation.state === 'activating') activation.scope.cancel()
     else this.#closeWhenFree(activation)
-    if (activation.parent === undefined) this.#observer.phase(activation.unit.row)
+    if (activation.parent === undefined) this.#observer.phase(row)
   }
 
   #closeWhenFree(activation: Activation): void {
@@ -266,8 +274,8 @@ export class Reconciler {
   #publish(activation: Activation): void {
     const { unit, offers, parent } = activation
     const { row } = unit
+    for (const provision of offers) provision.slot.provision = provision
     for (const provision of offers) {
-      provision.slot.provision = provision
       this.#observer.offered(provision, 'provided')
       for (const waiter of provision.slot.interested) this.#changed.add(waiter)
     }

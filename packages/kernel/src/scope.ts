@@ -150,9 +150,10 @@ export class Scope implements AsyncDisposable {
     this.#owner.report(asError(error), what, this)
   }
 
-  /** @internal Aborts the signal and nothing else: an activation is cancelled before its effects are undone. */
+  /** @internal Aborts the signals of the scope and its children, and undoes nothing: cancel first, then wait. */
   cancel(): void {
     if (this.#controller?.signal.aborted === false) this.#controller.abort(new KernelError('SCOPE_CLOSED', `scope "${this.name}" is closing`))
+    for (const child of this.#children ?? []) child.cancel()
   }
 
   /** @internal Starts closing without waiting, and says whether it is done: most undos are synchronous. */
@@ -245,8 +246,9 @@ export class Scope implements AsyncDisposable {
         resolve()
       }
       const timer = setTimeout(overrun, this.#owner.undoMs)
-      undo
-        .then(undefined, (error: unknown) => this.report(error, what))
+      // A foreign thenable may call back at once, twice, or throw: `Promise.resolve` makes a promise of it.
+      Promise.resolve(undo)
+        .catch((error: unknown) => this.report(error, what))
         .then(() => {
           clearTimeout(timer)
           resolve()
