@@ -15,13 +15,12 @@ type Constructor = abstract new (...args: never[]) => unknown
 /** Unsatisfiable for a parameter of another type; the compiler shows this name. */
 type ParameterOf<C extends Constructor, I extends number, V> = V extends ConstructorParameters<C>[I] ? I : never
 
-const TOKENS = Symbol.for('tenon.construct.tokens')
+const TOKENS: unique symbol = Symbol.for('tenon.construct.tokens')
 
 /** By class, once per process: two copies of the kernel share it, and it holds no class alive. */
-const tokens: WeakMap<object, Token[]> = ((globalThis as Record<symbol, unknown>)[TOKENS] ??= new WeakMap<object, Token[]>()) as WeakMap<
-  object,
-  Token[]
->
+const shared = globalThis as { [TOKENS]?: WeakMap<object, Token[]> }
+const tokens = shared[TOKENS] ?? new WeakMap<object, Token[]>()
+shared[TOKENS] = tokens
 
 /** Marks a constructor parameter with what it gets. Does not compile for a parameter of another type. */
 export function inject<const T extends Token>(token: T) {

@@ -7,6 +7,7 @@ import type { Transaction, TransactionReport } from './draft.ts'
 import { Edits, isFailing } from './edits.ts'
 import { Emitter } from './emitter.ts'
 import { KernelError } from './errors.ts'
+import type { Kept } from './kept.ts'
 import { withDependents } from './plan.ts'
 import type { Budgets, Plugin } from './plugin.ts'
 import { type ForkBody, PluginScope } from './plugin-scope.ts'
@@ -54,6 +55,10 @@ export class Engine implements Observer, TransactionHost {
     this.transactions.shake(row)
   }
 
+  succeeded(kept: Kept, activation: Activation): void {
+    this.transactions.keep(kept, activation)
+  }
+
   offered({ slot, owner }: Provision, type: 'provided' | 'withdrawn'): void {
     if (this.events.listenerCount > 0) this.events.emit({ type, row: owner?.unit.row.id ?? 'kernel', capability: slot.key })
   }
@@ -67,7 +72,7 @@ export class Engine implements Observer, TransactionHost {
   gone(row: RowUnit): void {
     row.unloaded = true
     this.phase(row)
-    this.#answer(row, new KernelError('PLUGIN_UNRESOLVED', `row "${row.id}" was unloaded`))
+    this.#answer(row, this.#farewell(row))
     if (this.#departed !== undefined) this.#departed.push(row)
     else if (!row.parked) row.kept?.disposeAll()
   }
@@ -125,9 +130,17 @@ export class Engine implements Observer, TransactionHost {
     return refuse(`row "${inside}" would wait for a transaction that waits for it`)
   }
 
-  finished({ outcome, error }: TransactionReport): void {
-    if (this.events.listenerCount > 0) this.events.emit({ type: 'transaction', outcome, ...(error === undefined ? {} : { error }) })
-    if (error !== undefined) this.logger.warn({ err: error }, error.message)
+  finished(report: TransactionReport | undefined): void {
+    if (report !== undefined) {
+      const { outcome, error } = report
+      if (this.events.listenerCount > 0) this.events.emit({ type: 'transaction', outcome, ...(error === undefined ? {} : { error }) })
+      if (error !== undefined) this.logger.warn({ err: error }, error.message)
+    }
+    if (this.reconciler.isIdle) this.idle()
+  }
+
+  assertOpen(): void {
+    if (this.#departed !== undefined) throw new KernelError('KERNEL_CLOSED', 'the kernel is closing; open another one')
   }
 
   ready(row: RowUnit): Promise<void> {
@@ -164,12 +177,17 @@ export class Engine implements Observer, TransactionHost {
     }
   }
 
+  /** From here on nothing comes up, and no command is taken. */
+  startClosing(): void {
+    this.#departed = []
+    this.reconciler.freeze()
+  }
+
   /** Rows dependents first and otherwise in reverse load order, then what they kept. */
   async closeRows(): Promise<void> {
-    this.#departed = []
     for (const row of this.world.rows.values()) this.edits.unload(row)
     await this.settled()
-    await this.disposeKept(this.#departed)
+    await this.disposeKept(this.#departed ?? [])
   }
 
   /** The row in whose transition, or spawned work, the caller runs. */
@@ -189,7 +207,7 @@ export class Engine implements Observer, TransactionHost {
 
   #ready(row: RowUnit): Promise<void> {
     if (row.phase === 'active' && this.reconciler.isIdle) return Promise.resolve()
-    if (row.unloaded) return Promise.reject(new KernelError('PLUGIN_UNRESOLVED', `row "${row.id}" was unloaded`))
+    if (row.unloaded) return Promise.reject(this.#farewell(row))
     if (this.isSettled) return Promise.reject(row.failure?.error ?? this.#unresolved(row))
     return new Promise((resolve, reject) => {
       row.waiters = [...(row.waiters ?? []), { resolve, reject }]
@@ -202,6 +220,12 @@ export class Engine implements Observer, TransactionHost {
     const { waiters = [] } = row
     row.waiters = undefined
     for (const { resolve, reject } of waiters) error === undefined || row.phase === 'active' ? resolve() : reject(error)
+  }
+
+  #farewell(row: RowUnit): KernelError {
+    return this.#departed === undefined
+      ? new KernelError('PLUGIN_UNRESOLVED', `row "${row.id}" was unloaded`)
+      : new KernelError('KERNEL_CLOSED', `row "${row.id}" ended with its kernel`)
   }
 
   #unresolved(row: RowUnit): KernelError {

@@ -51,7 +51,7 @@ export class Kernel implements AsyncDisposable {
    * @throws KernelError KERNEL_CLOSED, PLUGIN_LOADED_TWICE, CONFIG_INVALID, CAPABILITY_CYCLE; then nothing has changed
    */
   load<Input>(plugin: Plugin<Input>, ...[config, options]: LoadArguments<Input>): Row {
-    this.#assertOpen()
+    this.#engine.assertOpen()
     const unit = this.#engine.edits.load(plugin as Plugin, config, options)
     try {
       this.#engine.edits.assertAcyclic(unit)
@@ -73,7 +73,7 @@ export class Kernel implements AsyncDisposable {
    * Rejects, with no effect at all, with what the edit throws: CONFIG_INVALID, PLUGIN_LOADED_TWICE, PLUGIN_UNRESOLVED, CAPABILITY_TAKEN, CAPABILITY_CYCLE.
    */
   transaction(edit: (tx: Transaction) => void): Promise<TransactionReport> {
-    return this.#closing === undefined ? this.#engine.transaction(edit) : Promise.reject(closed())
+    return this.#engine.transaction(edit)
   }
 
   /** The current value, for the host. Plugins inject. */
@@ -110,6 +110,7 @@ export class Kernel implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#engine.startClosing()
     await this.scope.close()
     await this.#engine.closeRows()
   }
@@ -121,14 +122,6 @@ export class Kernel implements AsyncDisposable {
     this.#rows.set(unit, row)
     return row
   }
-
-  #assertOpen(): void {
-    if (this.#closing !== undefined) throw closed()
-  }
-}
-
-function closed(): KernelError {
-  return new KernelError('KERNEL_CLOSED', 'the kernel is closing; open another one')
 }
 
 function abortable(promise: Promise<void>, signal: AbortSignal): Promise<void> {

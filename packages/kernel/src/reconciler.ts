@@ -1,6 +1,7 @@
 import { Activation, type ActivationEnvironment } from './activation.ts'
 import { hold, release, runMarked } from './context.ts'
 import { asError, KernelError } from './errors.ts'
+import type { Kept } from './kept.ts'
 import { decide, planDown, planUp, type Start } from './plan.ts'
 import { isThenable } from './scope.ts'
 import { type ForkUnit, inOrder, type Provision, type RowUnit, type Slot, type Unit, usable, type World } from './world.ts'
@@ -10,6 +11,8 @@ export interface Observer extends ActivationEnvironment {
   phase(row: RowUnit, error?: Error): void
   /** The row was active and has to go down. */
   shaken(row: RowUnit): void
+  /** What the activation changed in what its row keeps can stand. */
+  succeeded(kept: Kept, activation: Activation): void
   offered(provision: Provision, type: 'provided' | 'withdrawn'): void
   /** The row's last scope has closed, and it is not wanted any more. */
   gone(row: RowUnit): void
@@ -36,6 +39,7 @@ export class Reconciler {
   #leaving = 0
   #setback = false
   #scheduled = false
+  #frozen = false
 
   constructor(world: World, observer: Observer) {
     this.#world = world
@@ -53,6 +57,12 @@ export class Reconciler {
     this.#world.unlink(fork)
     this.#held.delete(fork)
     if (fork.activation !== undefined) this.touch(fork)
+  }
+
+  /** The kernel closes: nothing comes up any more. */
+  freeze(): void {
+    this.#frozen = true
+    this.#schedule()
   }
 
   get isIdle(): boolean {
@@ -157,6 +167,7 @@ export class Reconciler {
     }
     this.#releaseFrom(parent)
     for (const fork of activation.forks) this.forget(fork)
+    row.kept?.rollback(activation)
     unit.activation = undefined
     if (error !== undefined) unit.failure = { error, branch, bound, desired }
     if (unit === row) {
@@ -186,6 +197,7 @@ export class Reconciler {
   }
 
   #bringUp(): boolean {
+    if (this.#frozen) this.#waiting.clear()
     if (this.#leaving > 0) return false
     if (this.#setback) for (const unit of this.#held) this.#waiting.add(unit)
     this.#setback = false
@@ -264,7 +276,6 @@ export class Reconciler {
     const isUp = error === undefined && !activation.doomed
     if (isUp) this.#publish(activation)
     else {
-      activation.unit.row.kept?.rollback(activation)
       if (activation.doomed) this.#closeWhenFree(activation)
       else this.#doom(activation, error)
       if (error !== undefined && activation.parent !== undefined) this.#observer.fault(activation.unit.row, 'fork body', error)
@@ -281,7 +292,7 @@ export class Reconciler {
     }
     for (const fork of activation.forks) this.#changed.add(fork)
     if (row.provides.length > offers.length) this.#setback = true
-    row.kept?.commit(activation)
+    if (row.kept !== undefined) this.#observer.succeeded(row.kept, activation)
     if (parent !== undefined) return
     row.times = { activationMs: performance.now() - activation.since, closingMs: row.times?.closingMs }
     this.#observer.phase(row)

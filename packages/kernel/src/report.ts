@@ -22,7 +22,7 @@ export interface RowReport {
   readonly provides: readonly string[]
   /** Capability → id of the row it is bound to (`kernel` for the kernel's own). */
   readonly bindings: Readonly<Record<string, string>>
-  /** Capabilities its `activate` offers right now; forks list theirs. */
+  /** Capabilities it offers right now, its forks included. */
   readonly offers: readonly string[]
   readonly effects: number
   readonly kept: readonly string[]
@@ -81,14 +81,16 @@ function reportRow(row: RowUnit): RowReport {
 }
 
 function alive(activation: Activation | undefined): Pick<RowReport, 'offers' | 'effects' | 'forks'> {
-  const offers = activation?.offers.filter(({ slot, owner }) => slot.provision?.owner === owner) ?? []
-  return { offers: offers.map(({ slot }) => slot.key), effects: activation?.scope.effects ?? 0, forks: activation?.forks.map(reportFork) ?? [] }
+  const forks = activation?.forks.map(reportFork) ?? []
+  const own = activation?.offers.filter(({ slot, owner }) => slot.provision?.owner === owner).map(({ slot }) => slot.key) ?? []
+  return { offers: [...own, ...forks.flatMap(({ offers }) => offers)], effects: activation?.scope.effects ?? 0, forks }
 }
 
 function reportFork(fork: ForkUnit): ForkReport {
   const { activation, failure, needs, phase } = fork
-  const error = phase === 'failed' && failure !== undefined ? { error: failure.error.message } : {}
-  return { needs: needs.map(({ key }) => key), branch: activation?.branch ?? 'none', phase, ...alive(activation), ...error }
+  const failed = phase === 'failed' ? failure : undefined
+  const error = failed === undefined ? {} : { error: failed.error.message }
+  return { needs: needs.map(({ key }) => key), branch: activation?.branch ?? failed?.branch ?? 'none', phase, ...alive(activation), ...error }
 }
 
 export function explain(row: RowUnit, path: readonly RowUnit[] = []): Cause {

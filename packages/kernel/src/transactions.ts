@@ -1,6 +1,8 @@
+import type { Activation } from './activation.ts'
 import { Draft, type Transaction, type TransactionReport } from './draft.ts'
 import type { Edits } from './edits.ts'
 import { KernelError } from './errors.ts'
+import type { Kept } from './kept.ts'
 import type { RowUnit, World } from './world.ts'
 
 /** What a transaction needs of the engine. */
@@ -11,7 +13,10 @@ export interface TransactionHost {
   quiet(): Promise<void>
   /** Ends what the rows kept, one row after the other. */
   disposeKept(rows: readonly RowUnit[]): Promise<void>
-  finished(report: TransactionReport): void
+  /** @throws KernelError KERNEL_CLOSED */
+  assertOpen(): void
+  /** `report` is undefined for an edit that was refused. */
+  finished(report: TransactionReport | undefined): void
 }
 
 /** One transaction after the other, each on the settled result of the one before. */
@@ -21,6 +26,7 @@ export class Transactions {
   #open = 0
   /** Rows that went down although they were active, since the running transaction began. */
   #shaken: Set<RowUnit> | undefined
+  #unverified: [Kept, Activation][] = []
 
   constructor(host: TransactionHost) {
     this.#host = host
@@ -34,6 +40,12 @@ export class Transactions {
     this.#shaken?.add(row)
   }
 
+  /** What a row kept before stays beside the new values until the transaction has been verified. */
+  keep(kept: Kept, activation: Activation): void {
+    if (this.#shaken === undefined) kept.commit(activation)
+    else this.#unverified.push([kept, activation])
+  }
+
   run(edit: (tx: Transaction) => void): Promise<TransactionReport> {
     this.#open++
     const result = this.#tail.then(() => this.#run(edit))
@@ -44,12 +56,19 @@ export class Transactions {
     return result
   }
 
+  /** Activations that were taken back have rolled back what they kept when they closed. */
+  #verified(): void {
+    this.#shaken = undefined
+    for (const [kept, activation] of this.#unverified.splice(0)) kept.commit(activation)
+  }
+
   #end(report: TransactionReport | undefined): void {
     this.#open--
-    if (report !== undefined) this.#host.finished(report)
+    this.#host.finished(report)
   }
 
   async #run(edit: (tx: Transaction) => void): Promise<TransactionReport> {
+    this.#host.assertOpen()
     const draft = new Draft(this.#host.world, this.#host.edits)
     try {
       edit(draft)
@@ -62,7 +81,7 @@ export class Transactions {
     await this.#host.quiet()
     const failed = failing([...draft.required, ...this.#shaken])
     if (failed.length === 0) {
-      this.#shaken = undefined
+      this.#verified()
       await this.#host.disposeKept(draft.parked)
       return { outcome: 'committed', ...draft.lists }
     }
@@ -71,7 +90,7 @@ export class Transactions {
     draft.takeBack()
     await this.#host.quiet()
     const lost = failing([...this.#shaken])
-    this.#shaken = undefined
+    this.#verified()
     const error = new KernelError(
       'ROLLED_BACK',
       `rolled back, because ${ids.map((id) => `row "${id}"`).join(', ')} failed: ${cause?.message ?? ''}`,
