@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { drained } from './drained.ts'
 import { Gate } from './gate.ts'
+import { quiet } from './quiet.ts'
 import { A, B, C, traced } from './traced.ts'
 
 const TOKENS: readonly Capability<number>[] = Array.from({ length: 10 }, (_, i) => capability<number>(`node-${i}`))
@@ -44,7 +45,7 @@ describe('boot', () => {
   it('KN-06 whatever the load order, each row of an acyclic graph activates exactly once, after everything it needs', async () => {
     await fc.assert(
       fc.asyncProperty(graphs, async ({ order, nodes }) => {
-        await using kernel = new Kernel()
+        await using kernel = new Kernel(quiet)
         const starts: number[] = []
         for (const index of order) {
           const { needs, hops } = nodes[index] ?? { needs: [], hops: 0 }
@@ -64,7 +65,7 @@ describe('boot', () => {
   })
 
   it('KN-06 rows that do not need each other activate at the same time', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const gates = [new Gate(), new Gate(), new Gate()]
     gates.forEach((up, i) => {
@@ -77,7 +78,7 @@ describe('boot', () => {
   })
 
   it('KN-06 rows that become ready together start in load order', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     for (const name of ['third', 'first', 'second']) kernel.load(traced(log, name, { inject: [A] }))
@@ -89,7 +90,7 @@ describe('boot', () => {
   })
 
   it('KN-06 a row that becomes ready does not wait for an unrelated one that is still activating', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const slow = new Gate()
     kernel.load(traced(log, 'slow', { up: slow }))
@@ -105,7 +106,7 @@ describe('boot', () => {
 
 describe('offers', () => {
   it('KN-07 are invisible until `activate` has settled, then visible together', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const gate = new Gate()
     const provided: string[] = []
@@ -134,7 +135,7 @@ describe('offers', () => {
   })
 
   it('KN-07 of an activation that throws after `provide` are seen by nobody', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const provided: string[] = []
     kernel.events.on(kernel.scope, (event) => {
@@ -158,7 +159,7 @@ describe('offers', () => {
   })
 
   it('KN-07 that are not declared, or come after the activation, are refused with a reason', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     let later: (() => void) | undefined
     const codes: unknown[] = []
     kernel.load(
@@ -183,7 +184,7 @@ describe('offers', () => {
   })
 
   it('KN-08 a dependent starts only after its slow provider is active', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     const user = kernel.load(traced(log, 'user', { inject: [A] }))
@@ -197,7 +198,7 @@ describe('offers', () => {
   })
 
   it('KN-08 a row that needs two providers waits for the slower one', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const [slow, slower] = [new Gate(), new Gate()]
     kernel.load(traced(log, 'user', { inject: [A, B, C] }))

@@ -4,12 +4,13 @@ import { z } from 'zod'
 import { drained } from './drained.ts'
 import { Gate } from './gate.ts'
 import { phases } from './phases.ts'
+import { quiet } from './quiet.ts'
 import { A, B, traced } from './traced.ts'
 import { unhandledDuring } from './unhandled.ts'
 
 describe('a row whose `activate` throws', () => {
   it('KN-10 is failed, its effects are undone in reverse, its siblings stay active', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     kernel.load(traced(log, 'sibling'))
     const row = kernel.load(
@@ -30,7 +31,7 @@ describe('a row whose `activate` throws', () => {
   })
 
   it('KN-10 keeps what was thrown as the cause, as an error even if it was none', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const thrown = new Error('original')
     const row = kernel.load(
       definePlugin({
@@ -55,7 +56,7 @@ describe('a row whose `activate` throws', () => {
 
   it('KN-10 shows no unhandled rejection when nobody asked for `ready`', async () => {
     const reasons = await unhandledDuring(async () => {
-      await using kernel = new Kernel()
+      await using kernel = new Kernel(quiet)
       kernel.load(traced([], 'broken', { fails: () => true }))
       kernel.load(traced([], 'user', { inject: [A] }))
       await kernel.settled()
@@ -64,7 +65,7 @@ describe('a row whose `activate` throws', () => {
   })
 
   it('KN-10 leaves those who need it waiting, and they come up with it', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const user = kernel.load(traced(log, 'user', { inject: [A] }))
     const row = kernel.load(traced(log, 'provider', { provides: [A], fails: (run) => run === 1 }))
@@ -77,7 +78,7 @@ describe('a row whose `activate` throws', () => {
   })
 
   it('KN-10 is tried again when a provision it needs changes, and not when anything else does', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const provider = kernel.load(traced(log, 'provider', { provides: [A] }))
     kernel.load(traced(log, 'broken', { inject: [A], fails: (run) => run < 3 }))
@@ -98,7 +99,7 @@ describe('a row whose `activate` throws', () => {
   })
 
   it('KN-10 is tried again with another config, with other code, and on request', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const plugin = (fails: (n: number) => boolean) =>
       definePlugin({
         name: 'broken',
@@ -125,7 +126,7 @@ describe('a row whose `activate` throws', () => {
   })
 
   it('KN-10 whose undos of the failed try are slow is tried again only after they have ended', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const down = new Gate()
     const row = kernel.load(traced(log, 'broken', { down, fails: (run) => run === 1 }))
@@ -139,7 +140,7 @@ describe('a row whose `activate` throws', () => {
   })
 
   it('KN-10 can be unloaded, and its id used again', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const row = kernel.load(traced(log, 'broken', { fails: () => true }))
     await kernel.settled()
@@ -149,7 +150,7 @@ describe('a row whose `activate` throws', () => {
   })
 
   it('KN-10 stays failed with the error of its last try when the provider it needs goes and nothing else changes', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     kernel.load(traced(log, 'broken', { fails: () => true }))
     const other = kernel.load(traced(log, 'other'))

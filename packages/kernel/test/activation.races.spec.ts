@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { drained } from './drained.ts'
 import { Gate } from './gate.ts'
 import { phases, phasesOf } from './phases.ts'
+import { quiet } from './quiet.ts'
 import { A, traced } from './traced.ts'
 
 /** Activates through the gate that belongs to its config, and says how it was configured. */
@@ -24,7 +25,7 @@ function configured(log: string[], gates: Record<string, Gate>): Plugin<string> 
 
 describe('removal', () => {
   it('KN-11 during `activating` aborts the signal, waits for the activation, then undoes', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const gate = new Gate()
     const row = kernel.load(
@@ -53,7 +54,7 @@ describe('removal', () => {
   })
 
   it('KN-11 what a cancelled activation goes on to register is undone, once', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const gate = new Gate()
     let undone = 0
     let provided = 0
@@ -83,7 +84,7 @@ describe('removal', () => {
   })
 
   it('KN-11 an activation that answers its cancellation with an error ends unloaded, not failed', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const seen = new Gate()
     const row = kernel.load(
       definePlugin({
@@ -103,7 +104,7 @@ describe('removal', () => {
   })
 
   it('KN-11 before the first microtask never runs `activate`', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     await kernel.load(traced(log, 'brief')).unload()
     await kernel.settled()
@@ -111,7 +112,7 @@ describe('removal', () => {
   })
 
   it('KN-11 load, unload and load of one id in one tick activates only the last', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const first = kernel.load(traced(log, 'row'), undefined, { id: 'x' })
     void first.unload()
@@ -122,7 +123,7 @@ describe('removal', () => {
   })
 
   it('KN-11 an active row unloaded and loaded again in one tick is fully closed before the new one starts', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const down = new Gate()
     const first = kernel.load(traced(log, 'old', { provides: [A], down }), undefined, { id: 'x' })
@@ -141,7 +142,7 @@ describe('removal', () => {
   })
 
   it('KN-11 asked for twice is one removal, and both calls wait for its end', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const down = new Gate()
     const row = kernel.load(traced(log, 'row', { down }))
@@ -161,7 +162,7 @@ describe('removal', () => {
 
 describe('a dependency', () => {
   it('KN-12 lost during `activating` cancels the dependent, which is undone before the provider starts to close', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const [up, down] = [new Gate(), new Gate()]
     const provider = kernel.load(traced(log, 'provider', { provides: [A] }))
@@ -184,7 +185,7 @@ describe('a dependency', () => {
   })
 
   it('KN-12 returned during `deactivating` brings the dependent back, bound to the new value, after it has closed', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const down = new Gate()
     const provider = kernel.load(traced(log, 'old', { provides: [A] }), undefined, { id: 'provider' })
@@ -201,7 +202,7 @@ describe('a dependency', () => {
   })
 
   it('KN-12 lost and returned within one activation: the dependent ends bound to the newest value only', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     const provider = kernel.load(traced(log, 'old', { provides: [A] }), undefined, { id: 'provider' })
@@ -220,7 +221,7 @@ describe('a dependency', () => {
   })
 
   it('KN-12 that flaps many times while the dependent closes costs it one restart', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const down = new Gate()
     let provider = kernel.load(traced(log, 'provider', { provides: [A] }))
@@ -241,7 +242,7 @@ describe('a dependency', () => {
 
 describe('an edit during `activating`', () => {
   it('KN-13 a new config is not lost: the activation is redone with it, never active with the old one', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const gates = { one: new Gate() }
     const row = kernel.load(configured(log, gates), 'one')
@@ -259,7 +260,7 @@ describe('an edit during `activating`', () => {
   })
 
   it('KN-13 of several new configs the last one wins', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const gates = { one: new Gate() }
     const row = kernel.load(configured(log, gates), 'one')
@@ -274,7 +275,7 @@ describe('an edit during `activating`', () => {
   })
 
   it('KN-13 a config changed and changed back leaves the row active with the first one', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const gates = { one: new Gate() }
     const row = kernel.load(configured(log, gates), 'one')
@@ -290,7 +291,7 @@ describe('an edit during `activating`', () => {
   })
 
   it('KN-13 new code is not lost either', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     const row = kernel.load(traced(log, 'old', { provides: [A], up }))
@@ -305,7 +306,7 @@ describe('an edit during `activating`', () => {
 
 describe('a provision', () => {
   it('KN-14 replaced while a dependent activates: the dependent is never active on the old value', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     const provider = kernel.load(configured(log, {}), 'one', { id: 'provider' })
@@ -322,7 +323,7 @@ describe('a provision', () => {
   })
 
   it('KN-14 replaced by an equal value is a new one all the same: identity decides', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const provider = (): Plugin<undefined> => definePlugin({ name: 'provider', provides: [A], activate: (scope) => scope.provide(A, 'same') })
     const row = kernel.load(provider())
@@ -334,7 +335,7 @@ describe('a provision', () => {
   })
 
   it('KN-14 replaced in the very tick in which the activation of its dependent ends', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     const provider = kernel.load(configured(log, {}), 'one', { id: 'provider' })

@@ -2,6 +2,7 @@ import { definePlugin, Kernel, type KernelError, type Plugin } from '@tenon/kern
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { drained } from './drained.ts'
+import { quiet } from './quiet.ts'
 
 const schema = z.strictObject({
   shellPath: z.string().default('/bin/sh'),
@@ -26,7 +27,7 @@ const wrong = { shelPath: '/bin/bash', limits: { maxBytes: -1, timeoutMs: '5s' }
 
 describe('config', () => {
   it('KN-09 is parsed before `activate`, defaults filled in', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: unknown[] = []
     kernel.load(configured(log), { limits: { timeoutMs: 5 } })
     await kernel.settled()
@@ -34,7 +35,7 @@ describe('config', () => {
   })
 
   it('KN-09 all faults are reported at once with their paths and a suggestion, and nothing is loaded', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: unknown[] = []
     const error = thrownBy(() => kernel.load(configured(log), wrong))
     expect(error.code).toBe('CONFIG_INVALID')
@@ -48,20 +49,20 @@ describe('config', () => {
   })
 
   it('KN-09 a missing config of a plugin that needs one is refused', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const load = kernel.load.bind(kernel) as (plugin: Plugin) => unknown
     expect(thrownBy(() => load(configured([]) as Plugin)).code).toBe('CONFIG_INVALID')
   })
 
   it('KN-09 a config for a plugin that takes none is refused rather than ignored', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const plain: Plugin = definePlugin({ name: 'plain', activate: () => undefined }) as Plugin
     expect(thrownBy(() => kernel.load(plain, { colour: 'red' })).code).toBe('CONFIG_INVALID')
     expect(kernel.row('plain')).toBeUndefined()
   })
 
   it('KN-09 `reconfigure` with an invalid config rejects without any effect', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: unknown[] = []
     const row = kernel.load(configured(log), { limits: { timeoutMs: 5 } })
     await row.ready()
@@ -79,14 +80,14 @@ describe('config', () => {
     ],
     ['an asynchronous refinement', z.string().refine(async () => true)],
   ])('KN-09 %s is a config error too, and the id stays free', async (_, config) => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const broken = definePlugin({ name: 'broken', config, activate: () => undefined })
     expect(thrownBy(() => kernel.load(broken, 'x')).code).toBe('CONFIG_INVALID')
     expect(kernel.row('broken')).toBeUndefined()
   })
 
   it('KN-09 the config a row holds does not change with the object it was given', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: unknown[] = []
     const given = { limits: { timeoutMs: 5 } }
     kernel.load(configured(log), given)
@@ -100,7 +101,7 @@ describe('load', () => {
   const plain = definePlugin({ name: 'plain', activate: () => undefined })
 
   it('KN-09 B160 refuses an id in use, and takes the same plugin under another id', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const first = kernel.load(plain)
     expect(thrownBy(() => kernel.load(plain))).toMatchObject({ code: 'PLUGIN_LOADED_TWICE', message: expect.stringContaining('plain') })
     const second = kernel.load(plain, undefined, { id: 'other' })
@@ -121,8 +122,8 @@ describe('load', () => {
     async (value) => {
       for (const option of ['activationMs', 'undoMs'] as const) {
         const refused = expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining(option) })
-        expect(() => new Kernel({ budgets: { [option]: value } })).toThrow(refused)
-        await using kernel = new Kernel()
+        expect(() => new Kernel({ ...quiet, budgets: { [option]: value } })).toThrow(refused)
+        await using kernel = new Kernel(quiet)
         expect(() => kernel.load(plain, undefined, { budgets: { [option]: value } })).toThrow(refused)
         expect(() => kernel.load(definePlugin({ name: 'plain', budgets: { [option]: value }, activate: () => undefined }))).toThrow(refused)
         expect(kernel.inspect().rows).toEqual([])
@@ -131,7 +132,7 @@ describe('load', () => {
   )
 
   it.each([1, 2 ** 31 - 1])('KN-09 B172 a budget of %s is taken', async (value) => {
-    await using kernel = new Kernel({ budgets: { activationMs: value, undoMs: value } })
+    await using kernel = new Kernel({ ...quiet, budgets: { activationMs: value, undoMs: value } })
     await kernel.load(plain, undefined, { budgets: { activationMs: value } }).ready()
   })
 

@@ -1,6 +1,7 @@
 import { capability, definePlugin, Emitter, Kernel, Scope } from '@tenon/kernel'
 import { describe, expect, it } from 'vitest'
 import { drained } from './drained.ts'
+import { quiet } from './quiet.ts'
 import { reportedScope } from './reported-scope.ts'
 import { unhandledDuring } from './unhandled.ts'
 
@@ -114,7 +115,7 @@ describe('the listeners of a plugin', () => {
   const Bell = capability<Emitter<string>>('bell')
 
   it('KN-34 B158 after 20 reloads one emit is one call', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const bell = new Emitter<string>()
     let calls = 0
     kernel.load(definePlugin({ name: 'bell', provides: [Bell], activate: (scope) => scope.provide(Bell, bell) }))
@@ -142,7 +143,7 @@ describe('the listeners of a plugin', () => {
   })
 
   it('KN-34 B167 a listener that throws or rejects is named on the report of its own row, and the row stays active', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const bell = new Emitter<string>()
     const row = kernel.load(
       definePlugin({
@@ -167,7 +168,7 @@ describe('the listeners of a plugin', () => {
   })
 
   it('KN-34 B167 a throwing listener of the kernel’s own events disturbs neither the kernel nor the other listeners', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const phases: string[] = []
     const hostile = new Scope('hostile', { undoMs: 1000, report: () => undefined })
     kernel.events.on(hostile, () => {
@@ -183,7 +184,7 @@ describe('the listeners of a plugin', () => {
   })
 
   it('KN-33 B163 an effect registered inside an event handler is undone once, with the scope it was registered with', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const bell = new Emitter<string>()
     let undone = 0
     const row = kernel.load(

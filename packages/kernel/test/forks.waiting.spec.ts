@@ -4,13 +4,14 @@ import { drained } from './drained.ts'
 import { forked } from './forked.ts'
 import { Gate } from './gate.ts'
 import { phases } from './phases.ts'
+import { quiet } from './quiet.ts'
 import { A, B, C, D, traced } from './traced.ts'
 
 const only = (log: string[], name: string): string[] => log.filter((line) => line.startsWith(name))
 
 describe('before `otherwise`', () => {
   it('KN-20 a provider loaded in the same tick, before or after, is seen: `otherwise` never runs', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     kernel.load(forked(log, 'early', { needs: [A] }))
     kernel.load(traced(log, 'provider', { provides: [A] }))
@@ -20,7 +21,7 @@ describe('before `otherwise`', () => {
   })
 
   it('KN-20 a provider that takes its time is waited for', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     kernel.load(forked(log, 'fork', { needs: [A] }))
@@ -34,7 +35,7 @@ describe('before `otherwise`', () => {
   })
 
   it('KN-20 so is one whose own need is still coming up', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     kernel.load(forked(log, 'fork', { needs: [A] }))
@@ -49,7 +50,7 @@ describe('before `otherwise`', () => {
   })
 
   it('KN-20 a provider that fails, or whose need nobody brings, lets `otherwise` run', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     kernel.load(forked(log, 'failed', { needs: [A] }))
@@ -65,7 +66,7 @@ describe('before `otherwise`', () => {
   })
 
   it('KN-20 a hung unrelated row delays neither `present` nor `otherwise`', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const hung = new Gate()
     kernel.load(traced(log, 'hung', { provides: [D], up: hung }))
@@ -80,7 +81,7 @@ describe('before `otherwise`', () => {
   })
 
   it('KN-20 one of two needs is hopeless: `otherwise` does not wait for the other', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     kernel.load(forked(log, 'fork', { needs: [A, B] }))
@@ -94,7 +95,7 @@ describe('before `otherwise`', () => {
   })
 
   it('KN-20 a provider that is restarted for a reason of its own need is waited for', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     kernel.load(forked(log, 'fork', { needs: [A] }))
@@ -112,7 +113,7 @@ describe('before `otherwise`', () => {
   })
 
   it('KN-20 a swap of providers in one transaction never shows `otherwise`', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     kernel.load(forked(log, 'fork', { needs: [A] }))
@@ -131,7 +132,7 @@ describe('before `otherwise`', () => {
   })
 
   it('KN-20 a rival that waits for the taken slot takes over without `otherwise` in between', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     kernel.load(forked(log, 'fork', { needs: [A] }))
@@ -148,7 +149,7 @@ describe('before `otherwise`', () => {
   })
 
   it('KN-20 rows that wait for each other through forks are hopeless, not a reason to wait for ever', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     kernel.load(forked(log, 'fork', { needs: [A] }))
     kernel.load(definePlugin({ name: 'bridge', provides: [A], activate: (scope) => scope.inject([B], (fork, b) => fork.provide(A, `bridged ${b}`)) }))
@@ -174,7 +175,7 @@ describe('a fork that provides', () => {
     })
 
   it('KN-21 offers while it lives: what it offers goes with it, dependents first', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const down = new Gate()
     kernel.load(bridge(log))
@@ -197,7 +198,7 @@ describe('a fork that provides', () => {
   })
 
   it('KN-21 offers only when its body has succeeded', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const gate = new Gate()
     kernel.load(bridge(log, gate))
@@ -212,7 +213,7 @@ describe('a fork that provides', () => {
   })
 
   it('KN-21 is waited for by an `otherwise` while what it needs is coming up', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     kernel.load(forked(log, 'fork', { needs: [A] }))
@@ -227,7 +228,7 @@ describe('a fork that provides', () => {
   })
 
   it('KN-21 replaces what it offered when its need is replaced', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     kernel.load(bridge([]))
     const base = kernel.load(traced([], 'base', { provides: [B] }))
@@ -239,7 +240,7 @@ describe('a fork that provides', () => {
   })
 
   it('KN-21 may be asked for by a fork of the same row', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const row = kernel.load(
       definePlugin({

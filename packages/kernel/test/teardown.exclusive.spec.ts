@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { capability, definePlugin, Kernel, type Plugin } from '@tenon/kernel'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { quiet } from './quiet.ts'
 
 const Port = capability<number>('port')
 
@@ -27,7 +28,7 @@ function server(name: string, ports: number[]): Plugin<{ port: number; greeting:
 
 describe('a successor that needs an exclusive resource', () => {
   it('KN-18 activates only after its predecessor has released it: reconfigure, replace, swap and reload in one tick', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const ports: number[] = []
     const row = kernel.load(server('server', ports), { port: 0, greeting: 'one' })
     await row.ready()
@@ -47,7 +48,7 @@ describe('a successor that needs an exclusive resource', () => {
   })
 
   it('KN-18 finds it free again when it fails and its predecessor comes back', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const ports: number[] = []
     const row = kernel.load(server('server', ports), { port: 0, greeting: 'one' })
     await row.ready()

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { drained } from './drained.ts'
 import { Gate } from './gate.ts'
+import { quiet } from './quiet.ts'
 import { A, B, C, traced } from './traced.ts'
 import { unhandledDuring } from './unhandled.ts'
 
@@ -44,7 +45,7 @@ describe('closing', () => {
         fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 3, maxLength: 3 }),
         fc.boolean(),
         async ([p = 0, m = 0, l = 0], closes) => {
-          await using kernel = new Kernel()
+          await using kernel = new Kernel(quiet)
           const log: string[] = []
           const provider = kernel.load(layer(log, 0, [], p))
           kernel.load(layer(log, 2, [1], l))
@@ -61,7 +62,7 @@ describe('closing', () => {
   it('KN-15 of any graph: every dependent is closed before its provider begins, and an undo may still use what was injected', async () => {
     await fc.assert(
       fc.asyncProperty(layers, fc.integer({ min: 0, max: 5 }), async (nodes, first) => {
-        await using kernel = new Kernel()
+        await using kernel = new Kernel(quiet)
         const log: string[] = []
         nodes.forEach(({ needs, hops }, index) => {
           kernel.load(layer(log, index, needs, hops))
@@ -80,7 +81,7 @@ describe('closing', () => {
   })
 
   it('KN-15 rows that do not need each other close at the same time, the last loaded first', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const downs = [new Gate(), new Gate(), new Gate()]
     downs.forEach((down, i) => {
@@ -96,7 +97,7 @@ describe('closing', () => {
   })
 
   it('KN-15 a fork closes before the row that provides what it needs, and before the row it is part of', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const down = new Gate()
     const provider = kernel.load(traced(log, 'provider', { provides: [A] }))
@@ -128,7 +129,7 @@ describe('closing', () => {
 
 describe('dependents that are leaving already', () => {
   it('KN-16 are waited for when they were unloaded before', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const down = new Gate()
     const provider = kernel.load(traced(log, 'provider', { provides: [A] }))
@@ -145,7 +146,7 @@ describe('dependents that are leaving already', () => {
   })
 
   it('KN-16 are waited for when their own need of another provider was lost before', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const down = new Gate()
     const one = kernel.load(traced(log, 'one', { provides: [A] }))
@@ -164,7 +165,7 @@ describe('dependents that are leaving already', () => {
   })
 
   it('KN-16 are waited for while they undo an activation that failed', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const down = new Gate()
     const provider = kernel.load(traced(log, 'provider', { provides: [A] }))
@@ -179,7 +180,7 @@ describe('dependents that are leaving already', () => {
   })
 
   it('KN-16 are waited for when they are forks whose row goes on', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const down = new Gate()
     const one = kernel.load(traced(log, 'one', { provides: [A] }))
@@ -205,7 +206,7 @@ describe('dependents that are leaving already', () => {
   })
 
   it('KN-16 a dependent two steps away holds the first provider back', async () => {
-    await using kernel = new Kernel()
+    await using kernel = new Kernel(quiet)
     const log: string[] = []
     const down = new Gate()
     const provider = kernel.load(traced(log, 'p', { provides: [A] }))
@@ -226,7 +227,7 @@ describe('dependents that are leaving already', () => {
 
 describe('closing the kernel', () => {
   it('KN-17 closes the host’s scope, then the rows, dependents first and otherwise in reverse, then what was kept', async () => {
-    const kernel = new Kernel()
+    const kernel = new Kernel(quiet)
     const log: string[] = []
     const keeper = (name: string): Plugin<undefined> =>
       definePlugin({
@@ -258,7 +259,7 @@ describe('closing the kernel', () => {
   })
 
   it('KN-17 a second close is the same promise, and everything is refused from then on', async () => {
-    const kernel = new Kernel()
+    const kernel = new Kernel(quiet)
     const down = new Gate()
     const row = kernel.load(traced([], 'row', { provides: [A], down }))
     await row.ready()
@@ -275,7 +276,7 @@ describe('closing the kernel', () => {
 
   it('KN-17 leaves no promise pending: those who wait for a row are told', async () => {
     const reasons = await unhandledDuring(async () => {
-      const kernel = new Kernel()
+      const kernel = new Kernel(quiet)
       const up = new Gate()
       const row = kernel.load(traced([], 'slow', { up }))
       const queued = kernel.transaction((tx) => tx.load(traced([], 'other')))
@@ -290,7 +291,7 @@ describe('closing the kernel', () => {
   })
 
   it('KN-17 during an activation cancels it, waits, and never starts what comes after', async () => {
-    const kernel = new Kernel()
+    const kernel = new Kernel(quiet)
     const log: string[] = []
     const up = new Gate()
     kernel.load(traced(log, 'provider', { provides: [A], up }))
@@ -304,7 +305,7 @@ describe('closing the kernel', () => {
 
   it('KN-17 right after loading never runs an `activate`', async () => {
     const log: string[] = []
-    const kernel = new Kernel()
+    const kernel = new Kernel(quiet)
     kernel.load(traced(log, 'row'))
     await kernel.close()
     expect(log).toEqual([])
