@@ -43,7 +43,7 @@ export class Activation implements ActivationHost, ScopeOwner {
   claimed: readonly Slot[] = NONE
   since = performance.now()
   timer: NodeJS.Timeout | undefined
-  readonly #environment: ActivationEnvironment
+  readonly environment: ActivationEnvironment
   #log: Logger | undefined
   #workshop: Workshop | undefined
 
@@ -52,7 +52,7 @@ export class Activation implements ActivationHost, ScopeOwner {
     this.branch = branch
     this.bound = bound
     this.desired = unit.desired
-    this.#environment = environment
+    this.environment = environment
     this.generation = unit === unit.row ? ++unit.row.generation : unit.row.generation
     this.scope = new PluginScope(unit.row.id, this, this.parent?.scope)
     this.mark = { scope: this.scope, what: this.parent === undefined ? 'activation' : 'fork body', open: true }
@@ -72,7 +72,7 @@ export class Activation implements ActivationHost, ScopeOwner {
   }
 
   get log(): Logger {
-    this.#log ??= this.#environment.logger.child({ row: this.unit.row.id, generation: this.generation })
+    this.#log ??= this.environment.logger.child({ row: this.unit.row.id, generation: this.generation })
     return this.#log
   }
 
@@ -101,7 +101,7 @@ export class Activation implements ActivationHost, ScopeOwner {
   }
 
   fork(needs: readonly AnyCapability[], present: ForkBody, otherwise: ForkBody | undefined): void {
-    this.#environment.addFork(this, needs, present, otherwise)
+    this.environment.addFork(this, needs, present, otherwise)
   }
 
   construct<T>(type: new (...injected: never[]) => T): T {
@@ -111,16 +111,16 @@ export class Activation implements ActivationHost, ScopeOwner {
 
   keep<T>(spec: KeepSpec<T>): T {
     const { row } = this.unit
-    row.kept ??= new Kept((run) => this.#environment.dispose(row, run))
+    row.kept ??= new Kept((run) => this.environment.dispose(row, run))
     return row.kept.keep(this, spec)
   }
 
   leave(): Promise<void> {
-    return this.#environment.leave(this.unit)
+    return this.environment.leave(this.unit)
   }
 
   report(error: Error, what: string): void {
-    this.#environment.fault(this.unit.row, what, error)
+    this.environment.fault(this.unit.row, what, error)
   }
 
   /** By key: what the body was given, and what its parents were. */

@@ -41,6 +41,7 @@ export class Draft implements Transaction {
   readonly #edits: Edits
   readonly #undo: (() => void)[] = []
   readonly #changed = new Set<RowUnit>()
+  #state: 'open' | 'stands' | 'refused' = 'open'
 
   constructor(world: World, edits: Edits) {
     this.#world = world
@@ -48,8 +49,13 @@ export class Draft implements Transaction {
   }
 
   load<Input>(plugin: Plugin<Input>, config?: Input, options: LoadOptions = {}): void {
+    this.#assertOpen()
     const row = this.#edits.load(plugin as Plugin, config, options)
-    this.#undo.push(() => this.#edits.unload(row))
+    this.#undo.push(() => {
+      this.#edits.unload(row)
+      // An edit that was refused has never happened: nobody hears of its rows.
+      row.unloaded = this.#state === 'refused'
+    })
     this.#changed.add(row)
     if (!row.optional) this.required.add(row)
     this.lists.loaded.push(row.id)
@@ -69,13 +75,8 @@ export class Draft implements Transaction {
   reconfigure(id: string, config: unknown): void {
     const row = this.#row(id)
     const desired = this.#edits.desire(row.desired.plugin, config, id)
-    if (!isDeepStrictEqual(desired.config, row.desired.config)) this.#set(row, desired, 'reconfigured')
-    else if (!isFailing(row)) this.lists.untouched.push(id)
-    else {
-      this.#edits.retry(row)
-      this.required.add(row)
-      this.lists.reconfigured.push(id)
-    }
+    if (isFailing(row) || !isDeepStrictEqual(desired.config, row.desired.config)) this.#set(row, desired, 'reconfigured')
+    else this.lists.untouched.push(id)
   }
 
   replace<Input>(id: string, plugin: Plugin<Input>, config?: Input): void {
@@ -83,27 +84,38 @@ export class Draft implements Transaction {
     this.#set(row, this.#edits.desire(plugin as Plugin, config === undefined ? row.desired.input : config, id), 'replaced')
   }
 
-  /** @throws KernelError CAPABILITY_CYCLE, PLUGIN_UNRESOLVED, CAPABILITY_TAKEN if what was edited cannot fit the graph */
-  check(): void {
-    for (const row of this.#changed) {
-      this.#edits.assertAcyclic(row)
-      if (row.phase !== 'active') continue
-      for (const { key, provision, claimants } of row.needs) {
-        if (provision !== undefined || claimants.length > 0) continue
-        throw new KernelError('PLUGIN_UNRESOLVED', `row "${row.id}" would wait: nothing provides "${key}"; load a provider in the same edit`)
-      }
-      for (const { key, holder } of row.provides) {
-        if (holder === undefined || holder === row || !holder.wanted) continue
-        throw new KernelError(
-          'CAPABILITY_TAKEN',
-          `row "${row.id}" would wait: "${key}" is provided by row "${holder.id}"; unload it in the same edit`,
-        )
-      }
+  /** Runs the edit. @throws what it throws, and CAPABILITY_CYCLE, PLUGIN_UNRESOLVED or CAPABILITY_TAKEN if the result cannot fit the graph */
+  run(edit: (tx: Transaction) => void): void {
+    try {
+      edit(this)
+      for (const row of this.#changed) this.#check(row)
+      this.#state = 'stands'
+    } catch (error) {
+      this.#state = 'refused'
+      this.takeBack()
+      throw error
     }
   }
 
   takeBack(): void {
     for (const undo of this.#undo.reverse()) undo()
+  }
+
+  #check(row: RowUnit): void {
+    this.#edits.assertAcyclic(row)
+    if (row.phase !== 'active') return
+    for (const { key, provision, claimants } of row.needs) {
+      if (provision !== undefined || claimants.length > 0) continue
+      throw new KernelError('PLUGIN_UNRESOLVED', `row "${row.id}" would wait: nothing provides "${key}"; load a provider in the same edit`)
+    }
+    for (const { key, holder } of row.provides) {
+      if (holder === undefined || holder === row || !holder.wanted) continue
+      throw new KernelError('CAPABILITY_TAKEN', `row "${row.id}" would wait: "${key}" is provided by row "${holder.id}"; unload it in the same edit`)
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#state !== 'open') throw new KernelError('SCOPE_CLOSED', 'the edit of this transaction has ended; start another one')
   }
 
   #set(row: RowUnit, desired: Desired, list: 'reconfigured' | 'replaced'): void {
@@ -117,6 +129,7 @@ export class Draft implements Transaction {
   }
 
   #row(id: string): RowUnit {
+    this.#assertOpen()
     const row = this.#world.rows.get(id)
     if (row === undefined)
       throw new KernelError('PLUGIN_UNRESOLVED', `no row "${id}" is loaded; known rows: ${[...this.#world.rows.keys()].join(', ')}`)

@@ -1,7 +1,7 @@
 import { parseConfig } from './config.ts'
 import { findCycle } from './cycles.ts'
 import { KernelError } from './errors.ts'
-import { type Budgets, checkBudgets, type Plugin } from './plugin.ts'
+import { type Budgets, checkBudgets, checkPlugin, type Plugin } from './plugin.ts'
 import type { Reconciler } from './reconciler.ts'
 import type { LoadOptions } from './row.ts'
 import { type Desired, RowUnit, type World } from './world.ts'
@@ -21,7 +21,7 @@ export class Edits {
 
   /** @throws KernelError PLUGIN_LOADED_TWICE, CONFIG_INVALID */
   load(plugin: Plugin, input: unknown, options: LoadOptions = {}): RowUnit {
-    const id = options.id ?? plugin.name
+    const id = options.id ?? checkPlugin(plugin).name
     if (this.#world.rows.has(id)) throw new KernelError('PLUGIN_LOADED_TWICE', `row "${id}" is loaded already; unload it, or give another id`)
     const budgets = { ...this.#budgets, ...checkBudgets(plugin.budgets, id), ...checkBudgets(options.budgets, id) }
     const row = new RowUnit(id, this.#loaded++, this.desire(plugin, input, id), options.optional === true, budgets)
@@ -31,7 +31,7 @@ export class Edits {
 
   /** @throws KernelError CONFIG_INVALID */
   desire(plugin: Plugin, input: unknown, id: string): Desired {
-    return { plugin, input, config: parseConfig(plugin, input, id) }
+    return { plugin, input, config: parseConfig(checkPlugin(plugin), input, id) }
   }
 
   set(row: RowUnit, desired: Desired): void {
@@ -42,11 +42,6 @@ export class Edits {
       this.#link(row)
     }
     this.#reconciler.touch(row)
-  }
-
-  /** Tries a failed row again with equal input. */
-  retry(row: RowUnit): void {
-    this.set(row, { ...row.desired })
   }
 
   unload(row: RowUnit): void {

@@ -48,7 +48,7 @@ export class Engine implements Observer, TransactionHost {
     if (error !== undefined) this.logger.error({ row: row.id, err: error }, error.message)
     if (this.events.listenerCount > 0) this.events.emit({ type: 'phase', row: row.id, phase, generation, ...(error === undefined ? {} : { error }) })
     if (phase === 'active') this.#answer(row)
-    else if (phase === 'failed') this.#answer(row, error)
+    else if (phase === 'failed') this.#answer(row, () => error)
   }
 
   shaken(row: RowUnit): void {
@@ -72,7 +72,7 @@ export class Engine implements Observer, TransactionHost {
   gone(row: RowUnit): void {
     row.unloaded = true
     this.phase(row)
-    this.#answer(row, this.#farewell(row))
+    this.#answer(row, () => this.#farewell(row))
     if (this.#departed !== undefined) this.#departed.push(row)
     else if (!row.parked) row.kept?.disposeAll()
   }
@@ -103,7 +103,7 @@ export class Engine implements Observer, TransactionHost {
   idle(): void {
     for (const resolve of this.#quiet.splice(0)) resolve()
     if (!this.transactions.isIdle) return
-    for (const row of this.#awaited) this.#answer(row, row.failure?.error ?? this.#unresolved(row))
+    for (const row of this.#awaited) this.#answer(row, () => row.failure?.error ?? this.#unresolved(row))
     for (const resolve of this.#settled.splice(0)) resolve()
   }
 
@@ -149,30 +149,43 @@ export class Engine implements Observer, TransactionHost {
     return this.#ready(row)
   }
 
-  async reconfigure(row: RowUnit, config: unknown): Promise<void> {
-    const desired = this.edits.desire(row.desired.plugin, config, row.id)
+  reconfigure(row: RowUnit, config: unknown): Promise<void> {
     const waitsForItself = this.#waitsFor(row)
-    if (!isDeepStrictEqual(desired.config, row.desired.config)) this.edits.set(row, desired)
-    else if (isFailing(row)) this.edits.retry(row)
+    try {
+      const desired = this.edits.desire(row.desired.plugin, config, row.id)
+      if (isFailing(row) || !isDeepStrictEqual(desired.config, row.desired.config)) this.edits.set(row, desired)
+    } catch (error) {
+      return Promise.reject(error)
+    }
     return waitsForItself ? refuse(`reconfiguring row "${row.id}" waits for the code that awaits it`) : this.#ready(row)
   }
 
-  async replace<Input>(row: RowUnit, plugin: Plugin<Input>, config?: Input): Promise<void> {
-    const { error } = await this.transaction((tx) => tx.replace(row.id, plugin, config))
-    if (error !== undefined) throw error
+  replace<Input>(row: RowUnit, plugin: Plugin<Input>, config?: Input): Promise<void> {
+    const inside = this.inside()
+    const report = this.transaction((tx) => tx.replace(row.id, plugin, config))
+    // A refusal is handed on as it is: a promise derived from it would show as unhandled.
+    if (inside !== undefined) return report as Promise<never>
+    return report.then(({ error }) => {
+      if (error !== undefined) throw error
+    })
   }
 
-  async unload(row: RowUnit): Promise<void> {
+  unload(row: RowUnit): Promise<void> {
     const waitsForItself = this.#waitsFor(row)
     this.edits.unload(row)
-    if (waitsForItself) return refuse(`unloading row "${row.id}" waits for the code that awaits it`)
+    return waitsForItself ? refuse(`unloading row "${row.id}" waits for the code that awaits it`) : this.#left(row)
+  }
+
+  async #left(row: RowUnit): Promise<void> {
     if (!row.unloaded) await this.#ready(row).catch(() => undefined)
+    // What it kept may still be ending.
     await this.quiet()
   }
 
   async disposeKept(rows: readonly RowUnit[]): Promise<void> {
-    for (const row of rows) {
-      row.kept?.disposeAll()
+    for (const { kept } of rows) {
+      if (kept === undefined) continue
+      kept.disposeAll()
       await this.quiet()
     }
   }
@@ -190,12 +203,12 @@ export class Engine implements Observer, TransactionHost {
     await this.disposeKept(this.#departed ?? [])
   }
 
-  /** The row in whose transition, or spawned work, the caller runs. */
+  /** The row of this kernel in whose transition, or spawned work, the caller runs. */
   inside(): string | undefined {
     const root = currentMark()?.scope.root
     if (!(root instanceof PluginScope)) return undefined
-    const { unit } = root.host as Activation
-    return this.world.rows.get(unit.row.id) === unit.row || !unit.row.unloaded ? unit.row.id : undefined
+    const { environment, unit } = root.host as Activation
+    return environment === this ? unit.row.id : undefined
   }
 
   /** Is the caller run by the row, or by something that has to go down before it can? */
@@ -206,7 +219,7 @@ export class Engine implements Observer, TransactionHost {
   }
 
   #ready(row: RowUnit): Promise<void> {
-    if (row.phase === 'active' && this.reconciler.isIdle) return Promise.resolve()
+    if (row.phase === 'active' && !this.reconciler.isDue(row)) return Promise.resolve()
     if (row.unloaded) return Promise.reject(this.#farewell(row))
     if (this.isSettled) return Promise.reject(row.failure?.error ?? this.#unresolved(row))
     return new Promise((resolve, reject) => {
@@ -215,11 +228,13 @@ export class Engine implements Observer, TransactionHost {
     })
   }
 
-  #answer(row: RowUnit, error?: Error): void {
+  /** An error is made only if somebody waits for it: its stack is dear. */
+  #answer(row: RowUnit, why?: () => Error | undefined): void {
     if (!this.#awaited.delete(row)) return
     const { waiters = [] } = row
     row.waiters = undefined
-    for (const { resolve, reject } of waiters) error === undefined || row.phase === 'active' ? resolve() : reject(error)
+    const error = row.phase === 'active' ? undefined : why?.()
+    for (const { resolve, reject } of waiters) error === undefined ? resolve() : reject(error)
   }
 
   #farewell(row: RowUnit): KernelError {

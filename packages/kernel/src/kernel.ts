@@ -57,6 +57,7 @@ export class Kernel implements AsyncDisposable {
       this.#engine.edits.assertAcyclic(unit)
     } catch (error) {
       this.#engine.edits.unload(unit)
+      unit.unloaded = true
       throw error
     }
     return this.#row(unit.id) as Row

@@ -43,8 +43,6 @@ export interface Plugin<Input = unknown> {
   readonly [input]?: (config: Input) => void
 }
 
-const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
-
 /**
  * @throws KernelError CAPABILITY_KEY_INVALID if the name is not kebab-case, or something in `inject` or `provides` is not a capability
  * (two modules that import each other hand out `undefined`).
@@ -54,18 +52,28 @@ export function definePlugin<
   const Provides extends readonly AnyCapability[] = readonly [],
   Schema extends z.ZodType | undefined = undefined,
 >(spec: PluginSpec<Needs, Provides, Schema>): Plugin<InputOf<Schema>> {
-  if (typeof spec.name !== 'string' || !NAME.test(spec.name)) {
-    throw new KernelError('CAPABILITY_KEY_INVALID', `plugin name ${JSON.stringify(spec.name)} is not kebab-case; write it like "local-bash"`)
-  }
   const { name, inject = [], provides = [], config, budgets = {} } = spec
-  for (const [list, tokens] of Object.entries({ inject, provides })) {
-    for (const [index, token] of tokens.entries()) {
+  const plugin = { name, inject, provides, config, budgets, activate: spec.activate.bind(spec) as Plugin['activate'] }
+  return Object.freeze(checkPlugin(plugin))
+}
+
+const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
+
+/** @throws KernelError CAPABILITY_KEY_INVALID for what is not a plugin, such as another export of a plugin's module. */
+export function checkPlugin<P extends Plugin>(plugin: P): P {
+  const { name, activate } = plugin ?? {}
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    throw new KernelError('CAPABILITY_KEY_INVALID', `plugin name ${JSON.stringify(name)} is not kebab-case; write it like "local-bash"`)
+  }
+  if (typeof activate !== 'function') throw new KernelError('CAPABILITY_KEY_INVALID', `"${name}" is not a plugin; make it with definePlugin()`)
+  for (const list of ['inject', 'provides'] as const) {
+    for (const [index, token] of (plugin[list] ?? [undefined]).entries()) {
       if (isCapability(token)) continue
       const why = token === undefined ? 'is undefined (do two modules import each other?)' : 'is not a capability; make it with capability()'
       throw new KernelError('CAPABILITY_KEY_INVALID', `plugin "${name}": ${list}[${index}] ${why}`)
     }
   }
-  return Object.freeze({ name, inject, provides, config, budgets, activate: spec.activate.bind(spec) as Plugin['activate'] })
+  return plugin
 }
 
 const LONGEST_TIMER = 2 ** 31 - 1

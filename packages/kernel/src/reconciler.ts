@@ -59,6 +59,11 @@ export class Reconciler {
     if (fork.activation !== undefined) this.touch(fork)
   }
 
+  /** The row is up, and will go down in the next tick. */
+  isDue(row: RowUnit): boolean {
+    return planDown(this.#changed).some(({ unit }) => unit === row)
+  }
+
   /** The kernel closes: nothing comes up any more. */
   freeze(): void {
     this.#frozen = true

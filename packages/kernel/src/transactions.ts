@@ -70,13 +70,7 @@ export class Transactions {
   async #run(edit: (tx: Transaction) => void): Promise<TransactionReport> {
     this.#host.assertOpen()
     const draft = new Draft(this.#host.world, this.#host.edits)
-    try {
-      edit(draft)
-      draft.check()
-    } catch (error) {
-      draft.takeBack()
-      throw error
-    }
+    draft.run(edit)
     this.#shaken = new Set()
     await this.#host.quiet()
     const failed = failing([...draft.required, ...this.#shaken])
