@@ -11,6 +11,7 @@ import type { Kept } from './kept.ts'
 import { withDependents } from './plan.ts'
 import type { Budgets, Plugin } from './plugin.ts'
 import { type ForkBody, PluginScope } from './plugin-scope.ts'
+import { canArise } from './prospects.ts'
 import { type Observer, Reconciler } from './reconciler.ts'
 import { causeText, explain } from './report.ts'
 import type { KernelEvent } from './row.ts'
@@ -47,8 +48,6 @@ export class Engine implements Observer, TransactionHost {
     const { phase, generation } = row
     if (error !== undefined) this.logger.error({ row: row.id, err: error }, error.message)
     if (this.events.listenerCount > 0) this.events.emit({ type: 'phase', row: row.id, phase, generation, ...(error === undefined ? {} : { error }) })
-    if (phase === 'active') this.#answer(row)
-    else if (phase === 'failed') this.#answer(row, () => error)
   }
 
   shaken(row: RowUnit): void {
@@ -72,7 +71,6 @@ export class Engine implements Observer, TransactionHost {
   gone(row: RowUnit): void {
     row.unloaded = true
     this.phase(row)
-    this.#answer(row, () => this.#farewell(row))
     if (this.#departed !== undefined) this.#departed.push(row)
     else if (!row.parked) row.kept?.disposeAll()
   }
@@ -100,11 +98,11 @@ export class Engine implements Observer, TransactionHost {
     return activation?.scope.quiescence() ?? Promise.resolve()
   }
 
-  idle(): void {
+  passed(): void {
+    for (const row of this.#awaited) this.#answer(row)
+    if (!this.reconciler.isIdle) return
     for (const resolve of this.#quiet.splice(0)) resolve()
-    if (!this.transactions.isIdle) return
-    for (const row of this.#awaited) this.#answer(row, () => row.failure?.error ?? this.#unresolved(row))
-    for (const resolve of this.#settled.splice(0)) resolve()
+    if (this.transactions.isIdle) for (const resolve of this.#settled.splice(0)) resolve()
   }
 
   // What is asked.
@@ -136,7 +134,7 @@ export class Engine implements Observer, TransactionHost {
       if (this.events.listenerCount > 0) this.events.emit({ type: 'transaction', outcome, ...(error === undefined ? {} : { error }) })
       if (error !== undefined) this.logger.warn({ err: error }, error.message)
     }
-    if (this.reconciler.isIdle) this.idle()
+    this.passed()
   }
 
   assertOpen(): void {
@@ -173,13 +171,7 @@ export class Engine implements Observer, TransactionHost {
   unload(row: RowUnit): Promise<void> {
     const waitsForItself = this.#waitsFor(row)
     this.edits.unload(row)
-    return waitsForItself ? refuse(`unloading row "${row.id}" waits for the code that awaits it`) : this.#left(row)
-  }
-
-  async #left(row: RowUnit): Promise<void> {
-    if (!row.unloaded) await this.#ready(row).catch(() => undefined)
-    // What it kept may still be ending.
-    await this.quiet()
+    return waitsForItself ? refuse(`unloading row "${row.id}" waits for the code that awaits it`) : this.#ready(row).catch(() => undefined)
   }
 
   async disposeKept(rows: readonly RowUnit[]): Promise<void> {
@@ -219,22 +211,32 @@ export class Engine implements Observer, TransactionHost {
   }
 
   #ready(row: RowUnit): Promise<void> {
-    if (row.phase === 'active' && !this.reconciler.isDue(row)) return Promise.resolve()
-    if (row.unloaded) return Promise.reject(this.#farewell(row))
-    if (this.isSettled) return Promise.reject(row.failure?.error ?? this.#unresolved(row))
     return new Promise((resolve, reject) => {
       row.waiters = [...(row.waiters ?? []), { resolve, reject }]
       this.#awaited.add(row)
+      if (!this.reconciler.isDue) this.#answer(row)
     })
   }
 
-  /** An error is made only if somebody waits for it: its stack is dear. */
-  #answer(row: RowUnit, why?: () => Error | undefined): void {
-    if (!this.#awaited.delete(row)) return
+  /** Tells who waits for the row, once its fate is known; others in transition do not matter. */
+  #answer(row: RowUnit): void {
+    const isUp = row.phase === 'active'
+    const error = isUp ? undefined : this.#fate(row)
+    if (!isUp && error === undefined) return
+    this.#awaited.delete(row)
     const { waiters = [] } = row
     row.waiters = undefined
-    const error = row.phase === 'active' ? undefined : why?.()
     for (const { resolve, reject } of waiters) error === undefined ? resolve() : reject(error)
+  }
+
+  /** Why the row will not become active, as things stand; undefined while it still may. */
+  #fate(row: RowUnit): Error | undefined {
+    if (this.reconciler.isMoving(row)) return undefined
+    if (row.unloaded) return this.#farewell(row)
+    if (!this.transactions.isIdle) return undefined
+    if (row.phase === 'failed') return row.failure?.error
+    const isTaken = row.provides.some(({ holder }) => holder !== undefined && holder.activation?.doomed === false)
+    return isTaken || !canArise(row) ? this.#unresolved(row) : undefined
   }
 
   #farewell(row: RowUnit): KernelError {

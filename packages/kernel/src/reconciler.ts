@@ -16,7 +16,8 @@ export interface Observer extends ActivationEnvironment {
   offered(provision: Provision, type: 'provided' | 'withdrawn'): void
   /** The row's last scope has closed, and it is not wanted any more. */
   gone(row: RowUnit): void
-  idle(): void
+  /** Everything that can be done now is done. */
+  passed(): void
 }
 
 /**
@@ -59,9 +60,13 @@ export class Reconciler {
     if (fork.activation !== undefined) this.touch(fork)
   }
 
-  /** The row is up, and will go down in the next tick. */
-  isDue(row: RowUnit): boolean {
-    return planDown(this.#changed).some(({ unit }) => unit === row)
+  /** Something was changed in this tick. */
+  get isDue(): boolean {
+    return this.#changed.size > 0
+  }
+
+  isMoving(row: RowUnit): boolean {
+    return this.#moving.has(row)
   }
 
   /** The kernel closes: nothing comes up any more. */
@@ -106,7 +111,7 @@ export class Reconciler {
     hold()
     while (this.#takeDown() || this.#close() || this.#bringUp());
     release()
-    if (this.isIdle) this.#observer.idle()
+    this.#observer.passed()
   }
 
   #takeDown(): boolean {
