@@ -1,1 +1,2 @@
-export {}
+export { compositions } from './compositions.ts'
+export { type FirstPartyPlugin, firstParty } from './first-party.ts'

@@ -1,1 +1,10 @@
-export {}
+export type { Host } from './applies.ts'
+export { type CatalogEdit, parseSetting, SettingError } from './catalog-edit.ts'
+export { CatalogCheck, type CheckOptions, type CheckReport, checkCatalog } from './check.ts'
+export type { Composition, CompositionRow, Origin } from './composition.ts'
+export { type Diagnostic, type DiagnosticCode, hasErrors } from './diagnostic.ts'
+export { RuntimeError, type RuntimeErrorCode } from './errors.ts'
+export type { LoadedPlugin } from './plugin-loader.ts'
+export type { PluginSource } from './plugin-source.ts'
+export { type PrintOptions, printDiagnostic } from './print-diagnostic.ts'
+export type { Position } from './source-text.ts'

@@ -1,0 +1,7 @@
+import { fileURLToPath } from 'node:url'
+
+/** The named compositions → absolute path of their file. */
+export const compositions = {
+  minimal: fileURLToPath(new URL('../minimal.yaml', import.meta.url)),
+  default: fileURLToPath(new URL('../default.yaml', import.meta.url)),
+} as const satisfies Readonly<Record<string, string>>

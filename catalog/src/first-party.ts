@@ -1,0 +1,18 @@
+/** A plugin that a catalog file may name by one word. */
+export interface FirstPartyPlugin {
+  readonly name: string
+  /** The package it comes from, for reloading its code; without one it cannot be reloaded. */
+  readonly package?: string
+  /** The module whose default export it is. Nothing is imported before this is called. */
+  load(): Promise<object>
+}
+
+export const firstParty: readonly FirstPartyPlugin[] = [
+  { name: 'local-bash', package: '@tenon/plugin-local-bash', load: () => import('@tenon/plugin-local-bash') },
+  { name: 'local-pwsh', package: '@tenon/plugin-local-pwsh', load: () => import('@tenon/plugin-local-pwsh') },
+  { name: 'local-subprocess', package: '@tenon/plugin-local-subprocess', load: () => import('@tenon/plugin-local-subprocess') },
+  { name: 'shell-env', package: '@tenon/plugin-shell-env', load: () => import('@tenon/plugin-shell-env') },
+  { name: 'system-prompt', package: '@tenon/plugin-system-prompt', load: () => import('@tenon/plugin-system-prompt') },
+  { name: 'tool-bash', package: '@tenon/plugin-tool-bash', load: () => import('@tenon/plugin-tool-bash') },
+  { name: 'tools', package: '@tenon/plugin-tools', load: () => import('@tenon/plugin-tools') },
+]

@@ -1,0 +1,123 @@
+import { didYouMean, type Plugin } from '@tenon/kernel'
+import { type Diagnostic, diagnose } from './diagnostic.ts'
+import type { Place } from './source-text.ts'
+
+export interface CheckedRow {
+  readonly id: string
+  readonly plugin: Plugin
+  readonly place: Place
+  readonly optional: boolean
+}
+
+/** A row that will not run, and what it would provide as far as that is known. */
+export interface IdleRow {
+  readonly id: string
+  readonly why: string
+  readonly broken: boolean
+  provides(): Promise<readonly string[]>
+}
+
+export interface CapabilityCheckOptions {
+  readonly rows: readonly CheckedRow[]
+  readonly idle: readonly IdleRow[]
+  /** The first-party plugins and what each provides; asked for only when something is missing. */
+  readonly known: () => Promise<ReadonlyMap<string, readonly string[]>>
+}
+
+/** Provided by the kernel itself. */
+const BUILT_IN = new Set(['reconciling'])
+
+/** What nobody provides, what two provide, and needs that run in a ring. */
+export async function checkCapabilities(options: CapabilityCheckOptions): Promise<readonly Diagnostic[]> {
+  const providers = new Map<string, CheckedRow[]>()
+  for (const row of options.rows) {
+    for (const { key } of row.plugin.provides) providers.set(key, [...(providers.get(key) ?? []), row])
+  }
+  return [...taken(providers), ...(await missing(options, providers)), ...cycles(options.rows, providers)]
+}
+
+function* taken(providers: ReadonlyMap<string, readonly CheckedRow[]>): Generator<Diagnostic> {
+  for (const [key, [first, ...others]] of providers) {
+    for (const row of others) {
+      const message = `row "${row.id}": "${key}" is provided by row "${first?.id}" already`
+      yield diagnose(row.place, 'CAPABILITY_TAKEN', message, {
+        hint: `set \`disabled: true\` on one of "${first?.id}" and "${row.id}"`,
+        ...aboutRow(row),
+      })
+    }
+  }
+}
+
+async function missing(options: CapabilityCheckOptions, providers: ReadonlyMap<string, unknown>): Promise<readonly Diagnostic[]> {
+  const diagnostics: Diagnostic[] = []
+  for (const row of options.rows) {
+    for (const { key } of row.plugin.inject) {
+      if (BUILT_IN.has(key) || providers.has(key)) continue
+      const idle = await idleProvider(key, options.idle)
+      // A row whose plugin cannot be loaded is a fault already; what it leaves unprovided is not another.
+      if (idle?.broken === true) continue
+      const hint = idle === undefined ? await supplyHint(key, options, providers.keys()) : `row "${idle.id}" would provide it, but ${idle.why}`
+      diagnostics.push(diagnose(row.place, 'CAPABILITY_MISSING', `row "${row.id}" needs "${key}", which no row provides`, { hint, ...aboutRow(row) }))
+    }
+  }
+  return diagnostics
+}
+
+async function idleProvider(key: string, idle: readonly IdleRow[]): Promise<IdleRow | undefined> {
+  for (const row of idle) if ((await row.provides()).includes(key)) return row
+  return undefined
+}
+
+async function supplyHint(key: string, { known }: CapabilityCheckOptions, present: Iterable<string>): Promise<string> {
+  const plugins = await known()
+  const able = [...plugins].filter(([, provides]) => provides.includes(key)).map(([name]) => name)
+  const [first] = able
+  if (first !== undefined) return `provided by ${able.join(', ')}: add a row, for example \`${key}: ${first}\``
+  const meant = didYouMean(key, new Set([...present, ...[...plugins.values()].flat()]))
+  return meant === undefined ? 'no known plugin provides it: add a row for one that does' : `did the plugin mean "${meant}"?`
+}
+
+function* cycles(rows: readonly CheckedRow[], providers: ReadonlyMap<string, readonly CheckedRow[]>): Generator<Diagnostic> {
+  const done = new Set<CheckedRow>()
+  for (const start of rows) {
+    const ring = done.has(start) ? undefined : findRing(start, providers, done, [])
+    if (ring === undefined) continue
+    const [first] = ring
+    const path = ring.map(({ row, needs }) => `${row.id} needs "${needs}" of `).join('')
+    const message = `rows need each other in a ring: ${path}${first?.row.id}`
+    const hint = 'one of them has to take what it needs in a fork (scope.inject), which may come later'
+    if (first !== undefined) yield diagnose(first.row.place, 'CAPABILITY_CYCLE', message, { hint, ...aboutRow(first.row) })
+  }
+}
+
+interface Step {
+  readonly row: CheckedRow
+  readonly needs: string
+}
+
+/** Depth first; a row that was left behind is in no ring that is still to be found. */
+function findRing(
+  row: CheckedRow,
+  providers: ReadonlyMap<string, readonly CheckedRow[]>,
+  done: Set<CheckedRow>,
+  path: readonly Step[],
+): readonly Step[] | undefined {
+  const start = path.findIndex((step) => step.row === row)
+  if (start !== -1) return path.slice(start)
+  if (done.has(row)) return undefined
+  for (const { key } of row.plugin.inject) {
+    for (const provider of providers.get(key) ?? []) {
+      const ring = findRing(provider, providers, done, [...path, { row, needs: key }])
+      if (ring !== undefined) {
+        done.add(row)
+        return ring
+      }
+    }
+  }
+  done.add(row)
+  return undefined
+}
+
+function aboutRow(row: CheckedRow): { readonly row: string; readonly severity: Diagnostic['severity'] } {
+  return { row: row.id, severity: row.optional ? 'warning' : 'error' }
+}

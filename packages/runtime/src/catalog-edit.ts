@@ -1,0 +1,92 @@
+import { CodedError, didYouMean, type Json } from '@tenon/kernel'
+import { parseDocument } from 'yaml'
+import { type Diagnostic, diagnose } from './diagnostic.ts'
+import type { Located, LocatedEntry, LocatedMap } from './located.ts'
+import { type Place, SourceText } from './source-text.ts'
+
+/** Changes on top of a catalog file that are not written into it. */
+export interface CatalogEdit {
+  /** `row.path.in.its.config` → value. A map replaces the map that was there. */
+  readonly set?: Readonly<Record<string, Json>>
+  readonly enable?: readonly string[]
+  readonly disable?: readonly string[]
+}
+
+export class SettingError extends CodedError<'SETTING_INVALID'> {}
+
+/** @throws SettingError unless the text is `row.path=value`; the value is read as YAML. */
+export function parseSetting(text: string): readonly [path: string, value: Json] {
+  const split = text.indexOf('=')
+  const path = text.slice(0, Math.max(split, 0)).trim()
+  if (split === -1 || !/^[^.]+(\.[^.]+)+$/.test(path)) {
+    throw new SettingError('SETTING_INVALID', `${JSON.stringify(text)} is not of the form row.path=value; write it like shell.timeoutMs=60000`)
+  }
+  const document = parseDocument(text.slice(split + 1), { version: '1.2', schema: 'core', stringKeys: true })
+  const [error] = document.errors
+  if (error !== undefined) throw new SettingError('SETTING_INVALID', `the value of ${path} is not YAML: ${error.message.split('\n')[0]}`)
+  return [path, document.toJS({ maxAliasCount: 0 }) as Json]
+}
+
+/** The later edit wins. */
+export function combineEdits(first: CatalogEdit, second: CatalogEdit): CatalogEdit {
+  const enabled = new Set(second.enable)
+  const disabled = new Set(second.disable)
+  return {
+    set: { ...first.set, ...second.set },
+    enable: [...(first.enable ?? []).filter((id) => !disabled.has(id)), ...enabled],
+    disable: [...(first.disable ?? []).filter((id) => !enabled.has(id)), ...disabled],
+  }
+}
+
+/** The edit as one more layer of rows; what names no row is reported. */
+export function layerOf(edit: CatalogEdit, rows: LocatedMap, report: (diagnostic: Diagnostic) => void): LocatedMap {
+  const layer = new Map<string, LocatedEntry>()
+  const known = (id: string, place: Place): boolean => {
+    if (rows.entries.has(id)) return true
+    const meant = didYouMean(id, rows.entries.keys())
+    const hint = meant === undefined ? `rows: ${[...rows.entries.keys()].join(', ')}` : `did you mean "${meant}"?`
+    report(diagnose(place, 'ROW_UNKNOWN', `there is no row "${id}"`, { hint }))
+    return false
+  }
+  for (const [path, value] of Object.entries(edit.set ?? {})) {
+    const text = `${path}=${JSON.stringify(value)}`
+    const place = placeIn('set', text, path.length + 1)
+    const [id = '', ...steps] = path.split('.')
+    if (known(id, placeIn('set', text, 0, id.length))) put(layer, [id, 'with', ...steps], located(value, place), place)
+  }
+  for (const [label, ids] of [['enable', edit.enable ?? []] as const, ['disable', edit.disable ?? []] as const]) {
+    for (const id of ids) {
+      const place = placeIn(label, id, 0)
+      if (known(id, place)) put(layer, [id, 'disabled'], located(label === 'disable', place), place)
+    }
+  }
+  const source = new SourceText('edit', '')
+  return { kind: 'map', entries: layer, place: { source, start: 0, end: 0 } }
+}
+
+function placeIn(label: string, text: string, start: number, end = text.length): Place {
+  return { source: new SourceText(label, text), start, end }
+}
+
+function put(entries: Map<string, LocatedEntry>, [key = '', ...rest]: readonly string[], value: Located, place: Place): void {
+  const inner = entries.get(key)?.value
+  if (rest.length === 0) {
+    entries.set(key, { key: place, value: value.kind === 'map' ? only('$replace', value, place) : value })
+    return
+  }
+  const below = new Map(inner?.kind === 'map' ? inner.entries : [])
+  put(below, rest, value, place)
+  entries.set(key, { key: place, value: { kind: 'map', entries: below, place } })
+}
+
+function only(key: string, value: Located, place: Place): LocatedMap {
+  return { kind: 'map', entries: new Map([[key, { key: place, value }]]), place }
+}
+
+function located(value: Json, place: Place): Located {
+  if (Array.isArray(value)) return { kind: 'list', items: value.map((item: Json) => located(item, place)), place }
+  if (typeof value === 'object' && value !== null) {
+    return { kind: 'map', entries: new Map(Object.entries(value).map(([key, inner]) => [key, { key: place, value: located(inner, place) }])), place }
+  }
+  return { kind: 'scalar', value: value as string | number | boolean | null, plain: true, place }
+}

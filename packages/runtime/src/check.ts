@@ -1,0 +1,133 @@
+import path from 'node:path'
+import { compositions, type FirstPartyPlugin, firstParty } from '@tenon/catalog'
+import type { Host } from './applies.ts'
+import { type CheckedRow, checkCapabilities, type IdleRow } from './capability-check.ts'
+import { type CatalogEdit, layerOf } from './catalog-edit.ts'
+import type { Composition, CompositionRow } from './composition.ts'
+import { type Diagnostic, diagnose, hasErrors, inReadingOrder } from './diagnostic.ts'
+import { readLayers } from './layers.ts'
+import type { LocatedMap } from './located.ts'
+import { merge } from './merge.ts'
+import { type LoadOutcome, PluginLoader } from './plugin-loader.ts'
+import { type PluginSource, sourceKey } from './plugin-source.ts'
+import { type ReadRow, readRow } from './read-row.ts'
+
+export interface CheckOptions {
+  /** On top of the file. */
+  readonly edit?: CatalogEdit
+  /** Default: of this process. */
+  readonly host?: Partial<Host>
+  /** Default: those of @tenon/catalog. */
+  readonly firstParty?: readonly FirstPartyPlugin[]
+}
+
+export interface CheckReport {
+  /** No diagnostic is an error: the composition fits together. */
+  readonly ok: boolean
+  readonly diagnostics: readonly Diagnostic[]
+  /** As far as it can be told. */
+  readonly composition: Composition
+  /** Files whose change could make this report another: catalog files and sources of plugins, also missing ones. */
+  readonly watched: readonly string[]
+}
+
+/**
+ * Reads a catalog file, loads the modules its rows name, and reports every fault at once. Nothing is activated. Never rejects for a
+ * fault of the file or of a plugin.
+ */
+export function checkCatalog(file: string, options: CheckOptions = {}): Promise<CheckReport> {
+  return new CatalogCheck(options).run(file)
+}
+
+/** A check that can be repeated: code that is loaded stays loaded until it is asked for anew. */
+export class CatalogCheck {
+  readonly loader: PluginLoader
+  readonly #options: CheckOptions
+  readonly #host: Host
+
+  constructor(options: CheckOptions = {}) {
+    this.#options = options
+    this.#host = { platform: process.platform, env: process.env, nodeVersion: process.versions.node, ...options.host }
+    this.loader = new PluginLoader(options.firstParty ?? firstParty)
+  }
+
+  /** `load` stands in for the loader, to keep code that is loaded. */
+  async run(file: string, edit = this.#options.edit, load = (source: PluginSource) => this.loader.load(source)): Promise<CheckReport> {
+    const layers = await readLayers(file, { env: this.#host.env, builtIn: compositions })
+    const diagnostics = [...layers.diagnostics]
+    const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic)
+    const merged = edit === undefined ? layers.rows : (merge(layers.rows, layerOf(edit, layers.rows, report), report) as LocatedMap)
+    const read = await this.#readRows(merged, once(load))
+    diagnostics.push(...read.flatMap((row) => row.diagnostics))
+    diagnostics.push(...(await checkCapabilities({ rows: checkedRows(read), idle: this.#idleRows(read), known: () => this.#known() })))
+    const rows = read.flatMap(({ row }) => (row === undefined ? [] : [row]))
+    if (rows.length === 0 && !hasErrors(diagnostics)) {
+      report(
+        diagnose(merged.place, 'CATALOG_SHAPE', 'the catalog has no rows', {
+          hint: 'write `plugins:` and below it `id: plugin`',
+          severity: 'warning',
+        }),
+      )
+    }
+    const sources = read.flatMap(({ row, fault }) => [...(row?.loaded?.files ?? []), ...(fault?.files ?? [])])
+    const composition: Composition = { name: layers.name, file: path.resolve(file), files: layers.files, rows }
+    return {
+      ok: !hasErrors(diagnostics),
+      diagnostics: inReadingOrder(diagnostics),
+      composition,
+      watched: [...new Set([...layers.files, ...sources])],
+    }
+  }
+
+  #readRows(rows: LocatedMap, load: (source: PluginSource) => Promise<LoadOutcome>): Promise<ReadRow[]> {
+    const ids = [...rows.entries.keys()].toSorted()
+    const context = { host: this.#host, ids, load, sourceOf: (use: string, folder: string) => this.loader.sourceOf(use, folder) }
+    return Promise.all([...rows.entries].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([id, entry]) => readRow(id, entry, context)))
+  }
+
+  #idleRows(read: readonly ReadRow[]): readonly IdleRow[] {
+    return read.flatMap(({ row, source, fault }): IdleRow[] => {
+      if (row === undefined || row.state === 'active' || source === undefined) return []
+      const provides = async (): Promise<readonly string[]> => {
+        if (row.loaded !== undefined) return keysOf(row)
+        if (fault?.meant !== undefined) return (await this.#known()).get(fault.meant) ?? []
+        // By convention the row of a singular service has its name.
+        if (row.state === 'broken') return [row.id]
+        const outcome = await this.loader.load(source)
+        return outcome.ok ? outcome.plugin.provides.map(({ key }) => key) : []
+      }
+      const why = row.state === 'skipped' ? `it is skipped here: ${row.why}` : (row.why ?? row.state)
+      return [{ id: row.id, why, broken: row.state === 'broken', provides }]
+    })
+  }
+
+  async #known(): Promise<ReadonlyMap<string, readonly string[]>> {
+    const loaded = await Promise.all(
+      this.loader.firstParty.map(async (name) => [name, await this.loader.load({ kind: 'first-party', name })] as const),
+    )
+    return new Map(loaded.map(([name, outcome]) => [name, outcome.ok ? outcome.plugin.provides.map(({ key }) => key) : []]))
+  }
+}
+
+function checkedRows(read: readonly ReadRow[]): readonly CheckedRow[] {
+  return read.flatMap(({ row, place }) => {
+    // A row with an invalid config still claims what it provides: that it is gone too would be a second report of one fault.
+    if (row?.loaded === undefined) return []
+    return [{ id: row.id, plugin: row.loaded.plugin, place, optional: row.optional }]
+  })
+}
+
+function keysOf(row: CompositionRow): readonly string[] {
+  return row.loaded?.plugin.provides.map(({ key }) => key) ?? []
+}
+
+/** Rows that name one source share its code. */
+function once(load: (source: PluginSource) => Promise<LoadOutcome>): (source: PluginSource) => Promise<LoadOutcome> {
+  const outcomes = new Map<string, Promise<LoadOutcome>>()
+  return (source) => {
+    const key = sourceKey(source)
+    const outcome = outcomes.get(key) ?? load(source)
+    outcomes.set(key, outcome)
+    return outcome
+  }
+}

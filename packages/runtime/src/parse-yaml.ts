@@ -1,0 +1,125 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are expressions of catalog files.
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument, Scalar, type YAMLError, type YAMLMap } from 'yaml'
+import { type Diagnostic, diagnose } from './diagnostic.ts'
+import type { Located, LocatedEntry } from './located.ts'
+import type { Place, SourceText } from './source-text.ts'
+
+export interface ParsedYaml {
+  /** Undefined for a text without content, and after a syntax error. */
+  readonly root: Located | undefined
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Values that aliases may add to one file. Ten lines of anchors can otherwise stand for a billion values. */
+const ALIASED_VALUES = 10_000
+
+/** YAML 1.2, core schema: no dates, no binary, no merge keys, and a tag that says otherwise is an error. */
+export function parseYaml(source: SourceText): ParsedYaml {
+  const document = parseDocument(source.text, {
+    version: '1.2',
+    schema: 'core',
+    lineCounter: source.lines,
+    prettyErrors: false,
+    keepSourceTokens: false,
+    stringKeys: true,
+    // Found below instead: the library compares every pair of keys, which takes seconds for a large map.
+    uniqueKeys: false,
+  })
+  const diagnostics = syntaxErrors(source, [...document.errors, ...document.warnings])
+  if (diagnostics.length > 0) return { root: undefined, diagnostics }
+  return new Reader(source, document).read()
+}
+
+function syntaxErrors(source: SourceText, errors: readonly YAMLError[]): Diagnostic[] {
+  const byLine = new Map<number, Diagnostic>()
+  for (const { code, message, pos } of errors) {
+    const diagnostic = diagnose({ source, start: pos[0], end: pos[1] }, 'CATALOG_SYNTAX', message, { hint: hintFor(code, source.lineAt(pos[0])) })
+    // One slip often makes the parser stumble several times over the rest of its line.
+    if (!byLine.has(diagnostic.line)) byLine.set(diagnostic.line, diagnostic)
+  }
+  return [...byLine.values()]
+}
+
+function hintFor(code: string, line: string): string | undefined {
+  if (code === 'TAB_AS_INDENT') return 'indent with spaces'
+  if (code === 'MULTIPLE_DOCS') return 'a catalog file is one document; remove the line `---`'
+  if (code === 'TAG_RESOLVE_FAILED') return 'tags are not part of catalog files; write the value without it'
+  if (line.includes('${')) return 'inside { } and [ ] an expression needs quotes: "${env:NAME}"'
+  return undefined
+}
+
+class AliasFault extends Error {}
+
+class Reader {
+  readonly #source: SourceText
+  readonly #document: Document.Parsed
+  readonly #diagnostics: Diagnostic[] = []
+  /** Aliases being expanded, outermost first. */
+  readonly #expanding: { readonly target: Node; readonly place: Place }[] = []
+  #aliased = 0
+
+  constructor(source: SourceText, document: Document.Parsed) {
+    this.#source = source
+    this.#document = document
+  }
+
+  read(): ParsedYaml {
+    const contents: Node | null = this.#document.contents
+    try {
+      const empty = contents === null || (isScalar(contents) && contents.value === null)
+      return { root: empty ? undefined : this.#located(contents), diagnostics: this.#diagnostics }
+    } catch (error) {
+      if (!(error instanceof AliasFault)) throw error
+      const place = this.#expanding[0]?.place ?? this.#place(contents)
+      return { root: undefined, diagnostics: [...this.#diagnostics, diagnose(place, 'CATALOG_ALIAS', error.message)] }
+    }
+  }
+
+  #located(node: Node | null, fallback?: Place): Located {
+    const outer = this.#expanding[0]
+    if (outer !== undefined && ++this.#aliased > ALIASED_VALUES) {
+      throw new AliasFault(`aliases of this file stand for more than ${ALIASED_VALUES} values; write them out, or use \`extends\``)
+    }
+    if (isAlias(node)) return this.#expanded(node)
+    const place = node === null ? (fallback ?? this.#place(node)) : this.#place(node)
+    if (isMap(node)) return { kind: 'map', entries: this.#entries(node), place }
+    if (isSeq(node)) return { kind: 'list', items: node.items.map((item) => this.#located(item as Node | null, place)), place }
+    const value = isScalar(node) ? (node.value as string | number | boolean | null) : null
+    return { kind: 'scalar', value, plain: !isScalar(node) || node.type === undefined || node.type === Scalar.PLAIN, place }
+  }
+
+  #entries(map: YAMLMap): ReadonlyMap<string, LocatedEntry> {
+    const entries = new Map<string, LocatedEntry>()
+    for (const pair of map.items) {
+      const key = pair.key as Scalar
+      const name = String(key.value)
+      const place = this.#place(key)
+      const first = entries.get(name)
+      if (first !== undefined) {
+        const { line } = this.#source.position(first.key.start)
+        this.#diagnostics.push(
+          diagnose(place, 'CATALOG_DUPLICATE_KEY', `"${name}" is there already, in line ${line}`, { hint: 'keep one of the two' }),
+        )
+        continue
+      }
+      entries.set(name, { key: place, value: this.#located(pair.value as Node | null, { ...place, start: place.end }) })
+    }
+    return entries
+  }
+
+  #expanded(alias: Node & { source: string; resolve(document: Document.Parsed): Node | undefined }): Located {
+    const target = alias.resolve(this.#document)
+    const place = this.#place(alias)
+    this.#expanding.push({ target: target ?? alias, place })
+    if (target === undefined) throw new AliasFault(`there is no anchor &${alias.source} before this alias`)
+    if (this.#expanding.filter((other) => other.target === target).length > 1) throw new AliasFault(`&${alias.source} contains itself`)
+    const located = this.#located(target)
+    this.#expanding.pop()
+    return located
+  }
+
+  #place(node: Node | null): Place {
+    const [start, end] = node?.range ?? [0, 0]
+    return { source: this.#source, start, end }
+  }
+}

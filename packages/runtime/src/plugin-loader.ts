@@ -1,0 +1,172 @@
+import { readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { FirstPartyPlugin } from '@tenon/catalog'
+import { didYouMean, type Plugin } from '@tenon/kernel'
+import { BundleFault, bundle, run } from './bundle.ts'
+import { ImportFault, messageOf, type Namespace, PackageLookup } from './package-lookup.ts'
+import { type PluginSource, sourceOf } from './plugin-source.ts'
+
+export interface LoadedPlugin {
+  readonly plugin: Plugin
+  readonly source: PluginSource
+  /** The source files the code came from; empty for a packaged plugin that was imported. */
+  readonly files: readonly string[]
+}
+
+export interface LoadFault {
+  readonly code: 'PLUGIN_UNKNOWN' | 'PLUGIN_LOAD_FAILED' | 'PLUGIN_INVALID'
+  readonly message: string
+  readonly hint?: string
+  /** The first-party plugin that was probably meant. */
+  readonly meant?: string
+  /** Files to look at again before another try. */
+  readonly files: readonly string[]
+  readonly cause?: unknown
+}
+
+export type LoadOutcome = ({ readonly ok: true } & LoadedPlugin) | { readonly ok: false; readonly fault: LoadFault }
+
+/** Brings in the code of rows. Packaged plugins are imported once per process; those given by path are bundled at every load. */
+export class PluginLoader {
+  readonly #firstParty: ReadonlyMap<string, FirstPartyPlugin>
+  readonly #lookup: PackageLookup
+
+  constructor(firstParty: readonly FirstPartyPlugin[]) {
+    this.#firstParty = new Map(firstParty.map((plugin) => [plugin.name, plugin]))
+    this.#lookup = new PackageLookup(firstParty.flatMap((plugin) => plugin.package ?? []))
+  }
+
+  get firstParty(): readonly string[] {
+    return [...this.#firstParty.keys()]
+  }
+
+  sourceOf(use: string, folder: string): PluginSource {
+    return sourceOf(use, folder, (name) => this.#firstParty.has(name))
+  }
+
+  load(source: PluginSource): Promise<LoadOutcome> {
+    switch (source.kind) {
+      case 'first-party':
+        return this.#imported(source, () => this.#firstParty.get(source.name)?.load())
+      case 'path':
+        return this.#bundled(source, source.path)
+      case 'package':
+        return this.#package(source, (file) => this.#imported(source, () => import(pathToFileURL(file).href)))
+    }
+  }
+
+  /** The code as it is on disk now, whatever was loaded before. */
+  async reload(source: PluginSource): Promise<LoadOutcome> {
+    switch (source.kind) {
+      case 'first-party': {
+        const name = this.#firstParty.get(source.name)?.package
+        const found = name === undefined ? undefined : await this.#lookup.find(name, await this.#lookup.installation())
+        return found?.path === undefined ? this.load(source) : this.#bundled(source, found.path)
+      }
+      case 'path':
+        return this.#bundled(source, source.path)
+      case 'package':
+        return this.#package(source, (file) => this.#bundled(source, file))
+    }
+  }
+
+  async #package(source: PluginSource & { kind: 'package' }, proceed: (file: string) => Promise<LoadOutcome>): Promise<LoadOutcome> {
+    const installation = await this.#lookup.installation()
+    const found = await this.#lookup.find(source.name, [source.folder, ...installation])
+    if (found.path !== undefined) return proceed(found.path)
+    return failed(await this.#unknownPackage(source, found.why, [source.folder, ...installation.slice(0, 1)]))
+  }
+
+  async #unknownPackage(source: PluginSource & { kind: 'package' }, why: string, searched: readonly string[]): Promise<LoadFault> {
+    const { name, folder } = source
+    const fault = { code: 'PLUGIN_UNKNOWN', files: [] } as const
+    if (!why.startsWith('Cannot find module')) return { ...fault, message: `the package "${name}" cannot be imported: ${why}` }
+    if (await isFile(path.resolve(folder, name))) {
+      return { ...fault, message: `there is no plugin "${name}"`, hint: `for the file, write ./${name}` }
+    }
+    const meant = didYouMean(name, this.firstParty)
+    if (meant !== undefined) return { ...fault, message: `there is no plugin "${name}"`, hint: `did you mean "${meant}"?`, meant }
+    const places = searched.map((place) => path.join(place, 'node_modules')).join(' and ')
+    return {
+      ...fault,
+      message: `there is no first-party plugin and no package "${name}" (searched from ${places} upwards)`,
+      hint: `install it with \`npm install ${name}\` in ${folder}, or write a path that starts with ./`,
+    }
+  }
+
+  async #imported(source: PluginSource, load: () => Promise<object> | undefined): Promise<LoadOutcome> {
+    try {
+      return pluginIn((await load()) as Namespace, source, [])
+    } catch (error) {
+      const name = source.kind === 'path' ? source.path : source.name
+      return failed({ code: 'PLUGIN_LOAD_FAILED', message: `"${name}" throws when it is imported: ${messageOf(error)}`, files: [], cause: error })
+    }
+  }
+
+  async #bundled(source: PluginSource, file: string): Promise<LoadOutcome> {
+    if (source.kind === 'path' && !(await isFile(file))) return failed(await missingFile(file))
+    try {
+      const bundled = await bundle(file, this.#lookup)
+      try {
+        return pluginIn(run(bundled), source, bundled.files)
+      } catch (error) {
+        const message = `${file} throws when it is imported: ${messageOf(error)}`
+        return failed({ code: 'PLUGIN_LOAD_FAILED', message, files: bundled.files, cause: error })
+      }
+    } catch (error) {
+      return failed({ code: 'PLUGIN_LOAD_FAILED', ...describe(error, file), files: [file], cause: error })
+    }
+  }
+}
+
+function describe(error: unknown, file: string): { message: string; hint?: string } {
+  if (error instanceof ImportFault && error.searched !== undefined) {
+    const name = error.specifier.split('/').slice(0, error.specifier.startsWith('@') ? 2 : 1)
+    const searched = error.searched.map((place) => path.join(place, 'node_modules')).join(' and ')
+    const message = `${file} imports "${error.specifier}", which is not there (searched from ${searched} upwards)`
+    return { message, hint: `install it with \`npm install ${name.join('/')}\` in ${path.dirname(file)}` }
+  }
+  if (error instanceof BundleFault && error.hint !== undefined) return { message: error.message, hint: error.hint }
+  return { message: error instanceof ImportFault ? `${file}: ${error.message}` : messageOf(error) }
+}
+
+function pluginIn(namespace: Namespace | undefined, source: PluginSource, files: readonly string[]): LoadOutcome {
+  // CommonJS: `module.exports` itself; compiled from ES modules and imported, it has its default export one level deeper.
+  const candidates = [namespace?.default, namespace, (namespace?.default as Namespace | undefined)?.default]
+  const plugin = candidates.find(isPlugin)
+  if (plugin !== undefined) return { ok: true, plugin, source, files }
+  const name = source.kind === 'path' ? source.path : source.name
+  const named = Object.entries(namespace ?? {}).find(([, value]) => isPlugin(value))?.[0]
+  const hint = named === undefined ? 'write `export default definePlugin({ … })`' : `"${named}" is one: export it as the default`
+  return failed({ code: 'PLUGIN_INVALID', message: `${name} has no plugin as its default export`, hint, files })
+}
+
+/** By shape, not by class: a plugin may come with a kernel package of its own. */
+function isPlugin(value: unknown): value is Plugin {
+  if (typeof value !== 'object' || value === null) return false
+  const { name, activate, inject, provides } = value as Partial<Plugin>
+  return typeof name === 'string' && typeof activate === 'function' && Array.isArray(inject) && Array.isArray(provides)
+}
+
+async function missingFile(file: string): Promise<LoadFault> {
+  const folder = path.dirname(file)
+  const names = await readdir(folder).catch(() => undefined)
+  const meant = didYouMean(path.basename(file), names ?? [])
+  const hint =
+    names === undefined
+      ? `there is no folder ${folder}`
+      : meant === undefined
+        ? 'paths start at the file that names them'
+        : `did you mean ./${meant}?`
+  return { code: 'PLUGIN_UNKNOWN', message: `there is no file ${file}`, hint, files: [file] }
+}
+
+async function isFile(file: string): Promise<boolean> {
+  const stats = await stat(file).catch(() => undefined)
+  return stats?.isFile() === true || stats?.isDirectory() === true
+}
+
+function failed(fault: LoadFault): LoadOutcome {
+  return { ok: false, fault }
+}

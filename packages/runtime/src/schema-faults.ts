@@ -1,0 +1,151 @@
+import { didYouMean, type JsonObject } from '@tenon/kernel'
+import { z } from 'zod'
+import type { Path } from './located.ts'
+
+/** One thing a schema has against a value. */
+export interface SchemaFault {
+  readonly kind: 'invalid' | 'unknown-key'
+  /** Of the value, or of the unknown key. */
+  readonly path: Path
+  readonly message: string
+  readonly hint?: string
+}
+
+type Issue = z.core.$ZodIssue
+
+/** All faults at once; a schema that throws, or wants to be awaited, is a fault too. */
+export function checkAgainst<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+): { readonly ok: true; readonly value: z.output<S> } | { readonly ok: false; readonly faults: readonly SchemaFault[] } {
+  try {
+    const result = schema.safeParse(value)
+    if (result.success) return { ok: true, value: result.data }
+    return { ok: false, faults: result.error.issues.flatMap((issue) => faultsOf(issue, [], schema, value)) }
+  } catch (error) {
+    const message = `the schema itself failed: ${error instanceof Error ? error.message : String(error)}`
+    return { ok: false, faults: [{ kind: 'invalid', path: [], message }] }
+  }
+}
+
+function faultsOf(issue: Issue, base: Path, schema: z.ZodType, value: unknown): readonly SchemaFault[] {
+  const path = [...base, ...issue.path]
+  const actual = at(value, path)
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => unknownKey(key, path, schema))
+    case 'invalid_union':
+      return unionFaults(issue, path, schema, value)
+    case 'invalid_type':
+      return [{ kind: 'invalid', path, message: expectation(typeName(issue.expected), actual) }]
+    case 'invalid_value': {
+      const names = issue.values.map((item) => JSON.stringify(item))
+      const meant =
+        typeof actual === 'string'
+          ? didYouMean(
+              actual,
+              issue.values.filter((item) => typeof item === 'string'),
+            )
+          : undefined
+      const message = expectation(names.length > 1 ? `one of ${names.join(', ')}` : String(names[0]), actual)
+      return [{ kind: 'invalid', path, message, ...(meant === undefined ? {} : { hint: `did you mean "${meant}"?` }) }]
+    }
+    default: {
+      const message = issue.message.replace(/^Invalid input: /, '')
+      const got = issue.code === 'custom' || actual === undefined || typeof actual === 'object' ? '' : `, got ${describe(actual)}`
+      return [{ kind: 'invalid', path, message: `${issue.code === 'custom' ? message : lowerFirst(message)}${got}` }]
+    }
+  }
+}
+
+function unknownKey(key: string, path: Path, schema: z.ZodType): SchemaFault {
+  const known = knownKeys(schema, path)
+  const meant = didYouMean(key, known)
+  const hint = meant === undefined ? keyList(known) : `did you mean "${meant}"?`
+  return { kind: 'unknown-key', path: [...path, key], message: `unknown key "${key}"`, ...(hint === undefined ? {} : { hint }) }
+}
+
+function keyList(known: readonly string[]): string | undefined {
+  return known.length === 0 ? undefined : `known keys: ${known.slice(0, 12).join(', ')}${known.length > 12 ? ', …' : ''}`
+}
+
+/** The branch that was most likely meant speaks for the union: the one whose faults lie deepest. */
+function unionFaults(issue: Issue & { code: 'invalid_union' }, path: Path, schema: z.ZodType, value: unknown): readonly SchemaFault[] {
+  const branches = issue.errors.flatMap(withoutNesting)
+  const atRoot = (branch: readonly Issue[]): boolean => branch.some(({ code, path: own }) => code === 'invalid_type' && own.length === 0)
+  const inside = branches.filter((branch) => !atRoot(branch))
+  const [nearest] = inside.toSorted((a, b) => a.length - b.length)
+  if (nearest !== undefined) return nearest.flatMap((inner) => faultsOf(inner, path, schema, value))
+  const expected = branches.flatMap((branch) => branch.map((inner) => (inner.code === 'invalid_type' ? typeName(inner.expected) : inner.message)))
+  return [{ kind: 'invalid', path, message: expectation([...new Set(expected)].join(' or ') || 'another value', at(value, path)) }]
+}
+
+/** A branch that is a union itself stands for its own branches. */
+function withoutNesting(branch: readonly Issue[]): readonly (readonly Issue[])[] {
+  const [only] = branch
+  if (branch.length === 1 && only?.code === 'invalid_union' && only.path.length === 0) return only.errors.flatMap(withoutNesting)
+  return branch.length === 0 ? [] : [branch]
+}
+
+function expectation(expected: string, actual: unknown): string {
+  return actual === undefined ? `missing: expected ${expected}` : `expected ${expected}, got ${describe(actual)}`
+}
+
+function typeName(expected: string): string {
+  return expected === 'object' || expected === 'record'
+    ? 'a map'
+    : expected === 'array'
+      ? 'a list'
+      : expected === 'int'
+        ? 'an integer'
+        : `a ${expected}`
+}
+
+function describe(actual: unknown): string {
+  if (Array.isArray(actual)) return 'a list'
+  if (typeof actual === 'object' && actual !== null) return 'a map'
+  if (typeof actual === 'number') return String(actual)
+  const text = JSON.stringify(actual) ?? String(actual)
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text
+}
+
+function lowerFirst(text: string): string {
+  return /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text
+}
+
+function at(value: unknown, path: Path): unknown {
+  let here = value
+  for (const step of path) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return undefined
+    here = (here as Record<PropertyKey, unknown>)[step]
+  }
+  return here
+}
+
+/** The keys a schema takes at `path`, read from its JSON Schema: that form is the same for every way a schema can be composed. */
+export function knownKeys(schema: z.ZodType, path: Path): readonly string[] {
+  try {
+    const root = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonObject
+    let here = [root]
+    for (const step of path) here = here.flatMap((node) => alternatives(node, root)).flatMap((node) => below(node, step))
+    return [...new Set(here.flatMap((node) => alternatives(node, root)).flatMap((node) => Object.keys(mapOf(node.properties))))]
+  } catch {
+    return []
+  }
+}
+
+function alternatives(node: JsonObject, root: JsonObject): JsonObject[] {
+  const reference = node.$ref
+  const target = typeof reference === 'string' ? mapOf(mapOf(root.$defs)[reference.replace(/^#\/\$defs\//, '')]) : {}
+  const nested = ['anyOf', 'oneOf', 'allOf'].flatMap((key) => (Array.isArray(node[key]) ? node[key] : []))
+  return [node, target, ...nested.flatMap((inner) => alternatives(mapOf(inner), root))]
+}
+
+function below(node: JsonObject, step: PropertyKey): JsonObject[] {
+  if (typeof step === 'number') return [mapOf(node.items)]
+  return [mapOf(mapOf(node.properties)[String(step)] ?? node.additionalProperties)]
+}
+
+function mapOf(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+}

@@ -1,0 +1,150 @@
+import { expect, it } from 'vitest'
+import { type CheckReport, checkCatalog, printDiagnostic } from '../src/index.ts'
+import { folder } from './folder.ts'
+import { firstParty } from './plugins.ts'
+
+async function check(text: string, files: Readonly<Record<string, string>> = {}): Promise<CheckReport> {
+  const dir = await folder({ 'car.yaml': text, ...files })
+  return checkCatalog(dir.file('car.yaml'), { firstParty: firstParty(), host: { env: {}, platform: 'linux' } })
+}
+
+const places = ({ diagnostics }: CheckReport): readonly string[] => diagnostics.map(({ code, line, column }) => `${line}:${column} ${code}`)
+
+it('CP-02 eight different faults give eight diagnostics, each at its line and column, and nothing runs', async () => {
+  const activated: string[] = []
+  const dir = await folder({
+    'car.yaml': `name: car
+plugns: {}
+plugins:
+  motor: petrol-engin
+  engine:
+    use: petrol-engine
+    with:
+      cylinders: many
+      fule: diesel
+  second: electric-engine
+  box: { use: gear-box, disabled: "yes", with: { ratios: [] } }
+  wheels: wheel-set
+  ring: ./ring.ts
+`,
+    'ring.ts': `import { capability, definePlugin } from '@tenon/kernel'
+const Ring = capability<object>('ring')
+export default definePlugin({ name: 'ring', inject: [Ring], provides: [Ring], activate() { throw new Error('ran') } })
+`,
+  })
+  const report = await checkCatalog(dir.file('car.yaml'), { firstParty: firstParty(activated), host: { env: {} } })
+  expect(report.ok).toBe(false)
+  expect(places(report)).toEqual([
+    '2:1 CATALOG_UNKNOWN_KEY',
+    '4:10 PLUGIN_UNKNOWN',
+    '8:18 CONFIG_INVALID',
+    '9:7 CONFIG_UNKNOWN_KEY',
+    '10:11 CAPABILITY_TAKEN',
+    '11:35 CATALOG_SHAPE',
+    '12:11 CAPABILITY_MISSING',
+    '13:9 CAPABILITY_CYCLE',
+  ])
+  expect(activated).toEqual([])
+})
+
+it('CP-02 a diagnostic prints its message, place, source line, caret and hint', async () => {
+  const { diagnostics } = await check('plugins:\n\tengine: petrol-engine\n')
+  expect(diagnostics.map((diagnostic) => printDiagnostic(diagnostic, { cwd: '/' })).join('\n')).toMatch(/hint: indent with spaces/)
+
+  const report = await check('plugins:\n  engine: petrol-engin\n')
+  const [diagnostic] = report.diagnostics
+  expect(diagnostic && printDiagnostic({ ...diagnostic, file: '/etc/car.yaml' }, { cwd: '/etc' })).toBe(
+    [
+      'error row "engine": there is no plugin "petrol-engin" [PLUGIN_UNKNOWN]',
+      '  --> car.yaml:2:11',
+      '2 |   engine: petrol-engin',
+      '  |           ^^^^^^^^^^^^',
+      '  hint: did you mean "petrol-engine"?',
+    ].join('\n'),
+  )
+})
+
+it('CP-02 a line of a megabyte is shown around the place, and control characters never reach the terminal', async () => {
+  const { diagnostics } = await check(`{"plugins": {"pad": "${'x'.repeat(1_000_000)}", "engine": "petrol-\u009b31mengine"}}`)
+  const engine = diagnostics.find(({ row }) => row === 'engine')
+  expect(engine?.column).toBeGreaterThan(1_000_000)
+  const text = engine === undefined ? '' : printDiagnostic(engine)
+  expect(text.length).toBeLessThan(1_000)
+  expect(text).not.toMatch(/\u009b/)
+})
+
+it('CP-02 a missing provider names the known plugins that would supply it, and rows that would but do not run', async () => {
+  const { diagnostics } = await check(`plugins:
+  box: { use: gear-box, with: { ratios: [1] } }
+`)
+  expect(diagnostics).toMatchObject([
+    {
+      code: 'CAPABILITY_MISSING',
+      message: 'row "box" needs "engine", which no row provides',
+      hint: 'provided by petrol-engine, electric-engine: add a row, for example `engine: petrol-engine`',
+      row: 'box',
+    },
+  ])
+  const idle = await check(`plugins:
+  box: { use: gear-box, with: { ratios: [1] } }
+  engine: { use: petrol-engine, when: { platform: win32 } }
+`)
+  expect(idle.diagnostics[0]?.hint).toBe('row "engine" would provide it, but it is skipped here: platform is linux, not win32')
+})
+
+it('CP-02 a cycle is told with its path', async () => {
+  const plugin = (name: string, needs: string, offers: string): string => `import { capability, definePlugin } from '@tenon/kernel'
+export default definePlugin({ name: '${name}', inject: [capability<object>('${needs}')], provides: [capability<object>('${offers}')], activate() {} })
+`
+  const files = { 'a.ts': plugin('a', 'x', 'y'), 'b.ts': plugin('b', 'y', 'z'), 'c.ts': plugin('c', 'z', 'x'), 'd.ts': plugin('d', 'x', 'w') }
+  const { diagnostics } = await check('plugins:\n  d: ./d.ts\n  a: ./a.ts\n  b: ./b.ts\n  c: ./c.ts\n', files)
+  expect(diagnostics.map(({ code, message }) => [code, message])).toEqual([
+    ['CAPABILITY_CYCLE', 'rows need each other in a ring: a needs "x" of c needs "z" of b needs "y" of a'],
+  ])
+})
+
+it('CP-02 a problem of an optional row is a warning, and the composition stands', async () => {
+  const report = await check(`plugins:
+  engine: petrol-engine
+  radio: { use: radio-set, criticality: optional }
+  box: { use: gear-box, criticality: optional, with: { ratios: fast } }
+`)
+  expect(report.ok).toBe(true)
+  expect(report.diagnostics.map(({ severity, code }) => [severity, code])).toEqual([
+    ['warning', 'PLUGIN_UNKNOWN'],
+    ['warning', 'CONFIG_INVALID'],
+  ])
+  expect(report.composition.rows.map(({ id, state }) => [id, state])).toEqual([
+    ['box', 'broken'],
+    ['engine', 'active'],
+    ['radio', 'broken'],
+  ])
+})
+
+it.each([
+  ['a row key', 'plugins:\n  engine: { use: petrol-engine, disbled: true }\n', 'did you mean "disabled"?'],
+  ['a plugin', 'plugins:\n  engine: petrol-engin\n', 'did you mean "petrol-engine"?'],
+  ['a config key', 'plugins:\n  engine: { use: petrol-engine, with: { cylinder: 4 } }\n', 'did you mean "cylinders"?'],
+  [
+    'a nested config key',
+    'plugins:\n  engine: petrol-engine\n  box: { use: gear-box, with: { ratios: [], label: { txt: a, text: b } } }\n',
+    'did you mean "text"?',
+  ],
+  ['a value', 'plugins:\n  engine: { use: petrol-engine, with: { fuel: disel } }\n', 'did you mean "diesel"?'],
+  ['a platform', 'plugins:\n  engine: { use: petrol-engine, when: { platform: linus } }\n', 'did you mean "linux"?'],
+  [
+    'a row that is overlaid',
+    'extends: ./base.yaml\nplugins:\n  engin: { with: { cylinders: 2 } }\n',
+    'write `use: PLUGIN`; or did you mean the row "engine"?',
+  ],
+  ['a capability', 'plugins:\n  engine: petrol-engine\n  odd: ./odd.ts\n', 'did the plugin mean "engine"?'],
+  ['a file', 'plugins:\n  odd: ./od.ts\n', 'did you mean ./odd.ts?'],
+])('CP-03 did-you-mean for %s', async (_, text, hint) => {
+  const { diagnostics } = await check(text, {
+    'base.yaml': 'plugins:\n  engine: petrol-engine\n',
+    'odd.ts': `import { capability, definePlugin } from '@tenon/kernel'
+export default definePlugin({ name: 'odd', inject: [capability<object>('engin')], activate() {} })
+`,
+  })
+  expect(diagnostics.map((diagnostic) => diagnostic.hint)).toEqual([hint])
+})

@@ -1,0 +1,158 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are expressions of catalog files.
+import { expect, it } from 'vitest'
+import { type CheckReport, checkCatalog } from '../src/index.ts'
+import { folder } from './folder.ts'
+import { firstParty } from './plugins.ts'
+
+const host = { platform: 'linux', env: { CI: 'true', EMPTY: '', N: '6', FLAG: 'true', WORD: 'x: y', NOTHING: 'null' }, nodeVersion: '20.19.3' }
+
+async function check(text: string): Promise<CheckReport & { readonly folder: string }> {
+  const dir = await folder({ 'car.yaml': text })
+  return { ...(await checkCatalog(dir.file('car.yaml'), { firstParty: firstParty(), host })), folder: dir.path }
+}
+
+it.each([
+  ['{ platform: linux }', undefined],
+  ['{ platform: [darwin, linux] }', undefined],
+  ['{ platform: darwin }', 'platform is linux, not darwin'],
+  ['{ platform: [win32, darwin] }', 'platform is linux, not win32 or darwin'],
+  ['{ env: CI }', undefined],
+  ['{ env: [CI, N] }', undefined],
+  ['{ env: EMPTY }', 'EMPTY is not set'],
+  ['{ env: [CI, MISSING] }', 'MISSING is not set'],
+  ['{ env: constructor }', 'constructor is not set'],
+  ['{ env: { N: "6", MISSING: false, CI: true } }', undefined],
+  ['{ env: { N: "7" } }', 'N is not "7"'],
+  ['{ env: { CI: false } }', 'CI is set'],
+  ['{ node: ">=20.19" }', undefined],
+  ['{ node: "20" }', undefined],
+  ['{ node: ">=20.19 <21" }', undefined],
+  ['{ node: ">20" }', 'Node is 20.19.3, not >20'],
+  ['{ node: ">=20.19.4" }', 'Node is 20.19.3, not >=20.19.4'],
+  ['{ node: "<=20.18" }', 'Node is 20.19.3, not <=20.18'],
+  ['{ platform: linux, env: CI, node: ">=22" }', 'Node is 20.19.3, not >=22'],
+  ['{}', undefined],
+])('CP-05 when %s', async (when, why) => {
+  const { composition, diagnostics } = await check(`plugins:\n  engine: { use: petrol-engine, when: ${when} }\n`)
+  expect(diagnostics).toEqual([])
+  expect(composition.rows[0]).toMatchObject(why === undefined ? { state: 'active' } : { state: 'skipped', why })
+})
+
+it.each([
+  ['{ platform: linus }', 'when.platform: expected one of'],
+  ['{ platfrom: linux }', 'when: unknown key "platfrom"'],
+  ['{ node: latest }', 'when.node: "latest" cannot be read'],
+  ['{ env: 5 }', 'when.env: expected a string or a list or a map, got 5'],
+  ['linux', 'when: expected a map, got "linux"'],
+])('CP-05 when %s is refused at its place', async (when, message) => {
+  const { diagnostics } = await check(`plugins:\n  engine: { use: petrol-engine, when: ${when} }\n`)
+  expect(diagnostics.map((diagnostic) => diagnostic.message)).toEqual([expect.stringContaining(message)])
+  expect(diagnostics[0]?.line).toBe(2)
+})
+
+it('CP-05 nothing of a row that does not apply is looked at: no variable, no plugin', async () => {
+  const { diagnostics, composition } = await check(`plugins:
+  windows: { use: "@nobody/windows-only", when: { platform: win32 }, with: { home: "\${env:USERPROFILE}" } }
+  later: { use: ./not-there.ts, disabled: true, with: { home: "\${env:LATER}" } }
+  engine: petrol-engine
+`)
+  expect(diagnostics).toEqual([])
+  expect(composition.rows.map(({ id, state, why }) => [id, state, why])).toEqual([
+    ['engine', 'active', undefined],
+    ['later', 'disabled', 'it is disabled'],
+    ['windows', 'skipped', 'platform is linux, not win32'],
+  ])
+})
+
+it('CP-05 an unquoted value that is one whole expression takes the type of what it becomes, anything else is text', async () => {
+  const report = await check(`plugins:
+  any: { use: ./any.ts, disabled: true }
+  engine:
+    use: petrol-engine
+    disabled: \${env:FLAG}
+  second:
+    use: petrol-engine
+    criticality: optional
+    with:
+      whole: \${env:N}
+      quoted: "\${env:N}"
+      inside: v\${env:N}
+      fallback: \${env:T:-60000}
+      fallbackText: \${env:T:-off}
+      none: \${env:NOTHING}
+      empty: \${env:EMPTY:-used}
+      twice: \${env:N}\${env:N}
+      colon: \${env:WORD}
+      list: [ "\${env:N}" ]
+      dir: \${catalog:dir}/src
+`)
+  const second = report.composition.rows.find(({ id }) => id === 'second')
+  expect(
+    Object.fromEntries((second?.origins ?? []).filter(({ path }) => path.startsWith('with.')).map(({ path, value }) => [path.slice(5), value])),
+  ).toEqual({
+    whole: 6,
+    quoted: '6',
+    inside: 'v6',
+    fallback: 60_000,
+    fallbackText: 'off',
+    none: null,
+    empty: 'used',
+    twice: '66',
+    colon: 'x: y',
+    'list.0': '6',
+    dir: `${report.folder}/src`,
+  })
+  expect(report.composition.rows.find(({ id }) => id === 'engine')?.state).toBe('disabled')
+})
+
+it('CP-05 a variable that is missing without a default is an error at its position, and the only one', async () => {
+  const { diagnostics, ok } = await check(`plugins:
+  engine:
+    use: petrol-engine
+    with:
+      cylinders: \${env:CYLINDERS}
+      fuel: very-\${env:FUEL}-good
+`)
+  expect(ok).toBe(false)
+  expect(diagnostics.map(({ code, message, line, column, endColumn, hint }) => [code, message, line, column, endColumn, hint])).toEqual([
+    ['ENV_MISSING', 'the environment variable CYLINDERS is not set', 5, 18, 34, 'set it, or give a default: ${env:CYLINDERS:-default}'],
+    ['ENV_MISSING', 'the environment variable FUEL is not set', 6, 18, 29, 'set it, or give a default: ${env:FUEL:-default}'],
+  ])
+})
+
+it('CP-05 no other expression is ever evaluated', async () => {
+  const texts = ['${HOME}', '$(id)', '`id`', '${process.env.CI}', '${1+1}', '{{CI}}', '$CI', '%CI%', '${}', '$${env:CI}', '${env:N:-${env:CI}}']
+  const values = texts.map((text) => `      - ${JSON.stringify(text)}`).join('\n')
+  const report = await check(
+    `plugins:\n  engine:\n    use: petrol-engine\n    criticality: optional\n    with:\n${'      list:\n'}${values.replace(/^/gm, '  ')}\n`,
+  )
+  const origins = report.composition.rows[0]?.origins.filter(({ path }) => path.startsWith('with.')).map(({ value }) => value)
+  expect(origins).toEqual([...texts.slice(0, 9), '${env:CI}', '6}'])
+})
+
+it.each([
+  ['${env:}', 'write ${env:NAME} or ${env:NAME:-default}'],
+  ['${env:A-B}', 'write ${env:NAME} or ${env:NAME:-default}'],
+  ['${catalog:file}', 'the only one of its kind is ${catalog:dir}'],
+])('CP-05 %s is refused with the forms there are', async (expression, hint) => {
+  const { diagnostics } = await check(`plugins:\n  engine: { use: petrol-engine, with: { fuel: "${expression}" } }\n`)
+  expect(diagnostics).toMatchObject([{ code: 'EXPRESSION_INVALID', severity: 'error', column: 48, hint }])
+})
+
+it('CP-05 a misspelt expression stays text, with a warning', async () => {
+  const { diagnostics } = await check('plugins:\n  engine: { use: petrol-engine, criticality: optional, with: { fuel: "${enf:FUEL}" } }\n')
+  expect(diagnostics).toContainEqual(expect.objectContaining({ code: 'EXPRESSION_INVALID', severity: 'warning', hint: 'did you mean ${env:FUEL}?' }))
+})
+
+it('CP-05 in braces an unquoted expression gets a hint to quote it', async () => {
+  const { diagnostics } = await check('plugins:\n  engine: { use: petrol-engine, with: { fuel: ${env:FUEL} } }\n')
+  expect(diagnostics).toMatchObject([{ code: 'CATALOG_SYNTAX', line: 2, hint: 'inside { } and [ ] an expression needs quotes: "${env:NAME}"' }])
+})
+
+it('CP-05 the fixed texts of numbers at the edge are refused with the name of the option', async () => {
+  for (const value of ['.nan', '.inf', '-1', '1e309', '1.5', '"5s"', '0']) {
+    const { diagnostics, ok } = await check(`plugins:\n  engine: { use: petrol-engine, with: { cylinders: ${value} } }\n`)
+    expect(ok, value).toBe(false)
+    expect(diagnostics[0]?.message, value).toMatch(/^row "engine": cylinders: /)
+  }
+})

@@ -1,0 +1,187 @@
+import { expect, it } from 'vitest'
+import { type CheckReport, checkCatalog } from '../src/index.ts'
+import { type Folder, folder } from './folder.ts'
+import { firstParty } from './plugins.ts'
+
+async function check(files: Readonly<Record<string, string>>): Promise<CheckReport & { readonly dir: Folder }> {
+  const dir = await folder(files)
+  return { ...(await checkCatalog(dir.file('top.yaml'), { firstParty: firstParty(), host: { env: {} } })), dir }
+}
+
+const row = ({ composition }: CheckReport, id: string) => composition.rows.find((candidate) => candidate.id === id)
+
+const base = `plugins:
+  engine: petrol-engine
+  box:
+    use: gear-box
+    with: { ratios: [1, 2, 3], label: { text: base, size: 9 } }
+`
+
+it('CP-04 rows merge by id and `with` deeply, and every value remembers where it was written', async () => {
+  const report = await check({
+    'base.yaml': base,
+    'top.yaml': `extends: base.yaml
+plugins:
+  box:
+    with:
+      label: { text: top }
+  engine: { with: { cylinders: 6 } }
+`,
+  })
+  expect(report.diagnostics).toEqual([])
+  expect(row(report, 'box')?.config).toEqual({ ratios: [1, 2, 3], label: { text: 'top', size: 9 } })
+  expect(row(report, 'engine')?.config).toEqual({ cylinders: 6 })
+  const origins = row(report, 'box')?.origins.map(({ path, file, line, column }) => [
+    path,
+    file === report.dir.file('top.yaml') ? 'top' : 'base',
+    line,
+    column,
+  ])
+  expect(origins).toEqual([
+    ['use', 'base', 4, 10],
+    ['with.ratios.0', 'base', 5, 22],
+    ['with.ratios.1', 'base', 5, 25],
+    ['with.ratios.2', 'base', 5, 28],
+    ['with.label.text', 'top', 5, 22],
+    ['with.label.size', 'base', 5, 59],
+  ])
+})
+
+it('CP-04 several extended files are merged in order, this file last', async () => {
+  const report = await check({
+    'a.yaml': 'plugins:\n  engine: { use: petrol-engine, with: { cylinders: 1, fuel: petrol } }\n',
+    'b.yaml': 'plugins:\n  engine: { with: { cylinders: 2, fuel: diesel } }\n',
+    'top.yaml': 'extends: [./a.yaml, ./b.yaml]\nplugins:\n  engine: { with: { cylinders: 3 } }\n',
+  })
+  expect(report.diagnostics).toEqual([])
+  expect(row(report, 'engine')?.config).toEqual({ cylinders: 3, fuel: 'diesel' })
+  expect(report.composition.files).toEqual(['top.yaml', 'a.yaml', 'b.yaml'].map((name) => report.dir.file(name)))
+})
+
+it('CP-04 $unset takes keys, values and rows of the base away', async () => {
+  const report = await check({
+    'base.yaml': `${base}  wheels: wheel-set\n`,
+    'top.yaml': 'extends: ./base.yaml\nplugins:\n  $unset: [wheels]\n  box: { with: { label: { $unset: [size] } } }\n',
+  })
+  expect(report.diagnostics).toEqual([])
+  expect(report.composition.rows.map(({ id }) => id)).toEqual(['box', 'engine'])
+  expect(row(report, 'box')?.config).toEqual({ ratios: [1, 2, 3], label: { text: 'base' } })
+})
+
+it('CP-04 $unset of what is not there is a warning with did-you-mean', async () => {
+  const report = await check({ 'base.yaml': base, 'top.yaml': 'extends: ./base.yaml\nplugins:\n  box: { with: { $unset: [labl] } }\n' })
+  expect(report.diagnostics).toMatchObject([{ severity: 'warning', line: 3, column: 27, hint: 'did you mean "label"?' }])
+})
+
+it('CP-04 $replace stands for the whole value, of a row too', async () => {
+  const report = await check({
+    'base.yaml': base,
+    'top.yaml': 'extends: ./base.yaml\nplugins:\n  engine: { $replace: electric-engine }\n  box: { with: { $replace: { ratios: [5] } } }\n',
+  })
+  expect(report.diagnostics).toEqual([])
+  expect(row(report, 'engine')?.use).toBe('electric-engine')
+  expect(row(report, 'box')?.config).toEqual({ ratios: [5] })
+})
+
+it('CP-04 a config key left over from another plugin says how to take it away', async () => {
+  const report = await check({
+    'base.yaml': 'plugins:\n  engine: { use: petrol-engine, with: { cylinders: 1 } }\n  box: { use: gear-box, with: { ratios: [] } }\n',
+    'top.yaml': 'extends: ./base.yaml\nplugins:\n  engine: { use: gear-box, with: { ratios: [] } }\n  box: electric-engine\n',
+  })
+  expect(report.diagnostics.map(({ message, hint }) => [message, hint])).toContainEqual([
+    'row "engine": unknown key "cylinders"',
+    `the row names its plugin in ${report.dir.file('top.yaml')}; take this key away there with \`$unset\`, or write \`$replace\` in \`with\``,
+  ])
+})
+
+it('CP-04 files that extend each other are refused with the ring', async () => {
+  const report = await check({
+    'top.yaml': 'extends: ./a.yaml\n',
+    'a.yaml': 'extends: ./b.yaml\n',
+    'b.yaml': 'extends: ./a.yaml\nplugins:\n  engine: petrol-engine\n',
+  })
+  expect(report.diagnostics).toMatchObject([
+    {
+      code: 'CATALOG_EXTENDS_CYCLE',
+      message: 'catalog files extend each other: a.yaml → b.yaml → a.yaml',
+      file: report.dir.file('b.yaml'),
+      line: 1,
+      column: 10,
+    },
+  ])
+})
+
+it('CP-04 a missing file is told where it is named', async () => {
+  const missing = await check({ 'top.yaml': 'name: top\nextends: ./bse.yaml\n' })
+  expect(missing.diagnostics).toMatchObject([{ code: 'CATALOG_UNREADABLE', line: 2, column: 10 }])
+  const dir = await folder()
+  const report = await checkCatalog(dir.file('none.yaml'))
+  expect(report.diagnostics).toMatchObject([
+    { code: 'CATALOG_UNREADABLE', message: `cannot read the catalog file ${dir.file('none.yaml')}: there is no such file` },
+  ])
+})
+
+it.each([
+  ['a list', '- petrol-engine\n', 'CATALOG_SHAPE', '1:1 the catalog file is a list'],
+  ['empty', '', 'CATALOG_SHAPE', '1:1 the catalog file is empty'],
+  ['only a comment', '# nothing\n', 'CATALOG_SHAPE', '1:1 the catalog file is empty'],
+  ['a word', 'petrol-engine\n', 'CATALOG_SHAPE', '1:1 the catalog file is a single value'],
+  ['indented with tabs', 'plugins:\n\tengine: petrol-engine\n', 'CATALOG_SYNTAX', '2:1 Tabs are not allowed as indentation'],
+  ['two documents', 'plugins: {}\n---\nplugins: {}\n', 'CATALOG_SYNTAX', '2:1 Source contains multiple documents'],
+  ['tagged', 'plugins:\n  engine: !car petrol-engine\n', 'CATALOG_SYNTAX', '2:11 Unresolved tag: !car'],
+  [
+    'twice with one id',
+    'plugins:\n  engine: petrol-engine\n  engine: electric-engine\n',
+    'CATALOG_DUPLICATE_KEY',
+    '3:3 "engine" is there already, in line 2',
+  ],
+  ['a row without a plugin', 'plugins:\n  engine:\n', 'CATALOG_SHAPE', '2:10 row "engine": expected a plugin or a map, got null'],
+  ['a row with a dot', 'plugins:\n  my.engine: petrol-engine\n', 'CATALOG_SHAPE', '2:3 "my.engine" cannot be the id of a row'],
+])('CP-04 a file that is %s is refused at its place', async (_, text, code, message) => {
+  const { diagnostics } = await check({ 'top.yaml': text })
+  const [first] = diagnostics
+  expect(first?.code).toBe(code)
+  expect(`${first?.line}:${first?.column} ${first?.message}`).toContain(message)
+})
+
+it('CP-04 a file of one megabyte is read in less than three seconds', async () => {
+  const rows = Array.from(
+    { length: 12_000 },
+    (_, index) => `  engine-${index}: { use: petrol-engine, disabled: true, with: { cylinders: ${index} } }`,
+  )
+  const text = `plugins:\n  engine: petrol-engine\n${rows.join('\n')}\n`
+  expect(text.length).toBeGreaterThan(900_000)
+  const started = performance.now()
+  const report = await check({ 'top.yaml': text })
+  expect(report.ok).toBe(true)
+  expect(report.composition.rows).toHaveLength(12_001)
+  expect(performance.now() - started).toBeLessThan(3_000)
+})
+
+it('CP-04 anchors and aliases work', async () => {
+  const report = await check({
+    'top.yaml':
+      'plugins:\n  engine: petrol-engine\n  box: { use: gear-box, with: { ratios: &r [1, 2], label: { text: &t hi } } }\n  box2: { use: gear-box, disabled: true, with: { ratios: *r, label: { text: *t } } }\n',
+  })
+  expect(report.diagnostics).toEqual([])
+  expect(row(report, 'box2')?.origins.map(({ path, value }) => [path, value])).toContainEqual(['with.label.text', 'hi'])
+})
+
+it('CP-04 an alias bomb and an anchor that contains itself are refused', async () => {
+  const levels = Array.from({ length: 12 }, (_, level) => `  x${level + 1}: &x${level + 1} [${Array(10).fill(`*x${level}`).join(', ')}]`)
+  const started = performance.now()
+  const bomb = await check({ 'top.yaml': `plugins:\n  x0: &x0 [${'boom, '.repeat(10)}]\n${levels.join('\n')}\n` })
+  expect(bomb.diagnostics).toMatchObject([{ code: 'CATALOG_ALIAS' }])
+  expect(performance.now() - started).toBeLessThan(1_000)
+  const ring = await check({ 'top.yaml': 'plugins:\n  engine: &e { use: petrol-engine, with: { self: *e } }\n' })
+  expect(ring.diagnostics).toMatchObject([{ code: 'CATALOG_ALIAS', message: '&e contains itself', line: 2 }])
+})
+
+it('CP-04 a key named like a member of every object stays a key', async () => {
+  const report = await check({ 'top.yaml': 'plugins:\n  engine: { use: petrol-engine, with: { __proto__: { polluted: 1 }, constructor: 2 } }\n' })
+  expect(report.diagnostics.map(({ message }) => message)).toEqual([
+    'row "engine": unknown key "__proto__"',
+    'row "engine": unknown key "constructor"',
+  ])
+  expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+})
