@@ -1,21 +1,21 @@
+import type { Agenda } from './agenda.ts'
 import { parseConfig } from './config.ts'
 import { findCycle } from './cycles.ts'
 import { KernelError } from './errors.ts'
 import { type Budgets, checkBudgets, checkPlugin, type Plugin } from './plugin.ts'
-import type { Reconciler } from './reconciler.ts'
 import type { LoadOptions } from './row.ts'
 import { type Desired, RowUnit, type World } from './world.ts'
 
 /** Changes to what is wanted. Each checks first, takes effect at once in the indexes, and is acted upon in the next tick. */
 export class Edits {
   readonly #world: World
-  readonly #reconciler: Reconciler
+  readonly #agenda: Agenda
   readonly #budgets: Budgets
   #loaded = 0
 
-  constructor(world: World, reconciler: Reconciler, budgets: Budgets) {
+  constructor(world: World, agenda: Agenda, budgets: Budgets) {
     this.#world = world
-    this.#reconciler = reconciler
+    this.#agenda = agenda
     this.#budgets = budgets
   }
 
@@ -41,7 +41,7 @@ export class Edits {
       this.#world.unlink(row)
       this.#link(row)
     }
-    this.#reconciler.touch(row)
+    this.#agenda.touch(row)
   }
 
   unload(row: RowUnit): void {
@@ -49,7 +49,7 @@ export class Edits {
     row.wanted = false
     this.#world.rows.delete(row.id)
     this.#world.unlink(row)
-    this.#reconciler.touch(row)
+    this.#agenda.touch(row)
   }
 
   /** Takes an unload back. */
@@ -70,7 +70,7 @@ export class Edits {
   #want(row: RowUnit): void {
     this.#world.rows.set(row.id, row)
     this.#link(row)
-    this.#reconciler.touch(row)
+    this.#agenda.touch(row)
   }
 
   #link(row: RowUnit): void {

@@ -8,11 +8,12 @@ import { Edits, isFailing } from './edits.ts'
 import { Emitter } from './emitter.ts'
 import { KernelError } from './errors.ts'
 import type { Kept } from './kept.ts'
+import type { Observer } from './lifecycle.ts'
 import { withDependents } from './plan.ts'
 import type { Budgets, Plugin } from './plugin.ts'
 import { type ForkBody, PluginScope } from './plugin-scope.ts'
 import { canArise } from './prospects.ts'
-import { type Observer, Reconciler } from './reconciler.ts'
+import { Reconciler } from './reconciler.ts'
 import { causeText, explain } from './report.ts'
 import type { KernelEvent } from './row.ts'
 import { refuse, Scope } from './scope.ts'
@@ -26,7 +27,8 @@ export class Engine implements Observer, TransactionHost {
   readonly world = new World()
   readonly events = new Emitter<KernelEvent>()
   readonly logger: Logger
-  readonly reconciler = new Reconciler(this.world, this)
+  readonly reconciler = new Reconciler(this.world, this, () => this.passed())
+  readonly agenda = this.reconciler.agenda
   readonly edits: Edits
   readonly transactions = new Transactions(this)
   #quiet: (() => void)[] = []
@@ -39,7 +41,7 @@ export class Engine implements Observer, TransactionHost {
 
   constructor(logger: Logger, budgets: Budgets) {
     this.logger = logger
-    this.edits = new Edits(this.world, this.reconciler, budgets)
+    this.edits = new Edits(this.world, this.agenda, budgets)
   }
 
   // What the reconciler tells.
@@ -78,14 +80,14 @@ export class Engine implements Observer, TransactionHost {
   dispose(row: RowUnit, run: () => void | Promise<void>): void {
     const scope = new Scope(row.id, { undoMs: row.budgets.undoMs, report: (error) => this.fault(row, 'dispose', error) })
     scope.defer(run)
-    if (!scope.shut()) this.reconciler.leaving(row, scope.quiescence())
+    if (!scope.shut()) this.reconciler.waitFor(row, scope.quiescence())
   }
 
   addFork(parent: Activation, needs: readonly AnyCapability[], present: ForkBody, otherwise: ForkBody | undefined): void {
     const fork = new ForkUnit(parent, this.#forks++, present, otherwise)
     parent.forks = [...parent.forks, fork]
     this.world.link(fork, needs)
-    if (parent.isLive) this.reconciler.touch(fork)
+    if (parent.isLive) this.agenda.touch(fork)
   }
 
   leave(unit: Unit): Promise<void> {
@@ -93,14 +95,14 @@ export class Engine implements Observer, TransactionHost {
     const { activation, parent } = unit
     const waitsForItself = activation?.scope.encloses(currentMark()?.scope) === true
     parent.forks = parent.forks.filter((fork) => fork !== unit)
-    this.reconciler.forget(unit)
+    this.agenda.drop(unit)
     if (waitsForItself) return refuse(`dropping a fork of row "${unit.row.id}" waits for the code that awaits it`)
     return activation?.scope.quiescence() ?? Promise.resolve()
   }
 
   passed(): void {
     for (const row of this.#awaited) this.#answer(row)
-    if (!this.reconciler.isIdle) return
+    if (!this.agenda.isIdle) return
     for (const resolve of this.#quiet.splice(0)) resolve()
     if (this.transactions.isIdle) for (const resolve of this.#settled.splice(0)) resolve()
   }
@@ -108,11 +110,11 @@ export class Engine implements Observer, TransactionHost {
   // What is asked.
 
   quiet(): Promise<void> {
-    return this.reconciler.isIdle ? Promise.resolve() : new Promise((resolve) => this.#quiet.push(resolve))
+    return this.agenda.isIdle ? Promise.resolve() : new Promise((resolve) => this.#quiet.push(resolve))
   }
 
   get isSettled(): boolean {
-    return this.reconciler.isIdle && this.transactions.isIdle
+    return this.agenda.isIdle && this.transactions.isIdle
   }
 
   /** Without asking who waits. */
@@ -214,7 +216,7 @@ export class Engine implements Observer, TransactionHost {
     return new Promise((resolve, reject) => {
       row.waiters = [...(row.waiters ?? []), { resolve, reject }]
       this.#awaited.add(row)
-      if (!this.reconciler.isDue) this.#answer(row)
+      if (this.agenda.changed.size === 0) this.#answer(row)
     })
   }
 
@@ -231,7 +233,7 @@ export class Engine implements Observer, TransactionHost {
 
   /** Why the row will not become active, as things stand; undefined while it still may. */
   #fate(row: RowUnit): Error | undefined {
-    if (this.reconciler.isMoving(row)) return undefined
+    if (this.agenda.isMoving(row)) return undefined
     if (row.unloaded) return this.#farewell(row)
     if (!this.transactions.isIdle) return undefined
     if (row.phase === 'failed') return row.failure?.error
