@@ -3,6 +3,7 @@ import { parseConfig } from './config.ts'
 import { findCycle } from './cycles.ts'
 import { KernelError } from './errors.ts'
 import { type Budgets, checkBudgets, checkPlugin, type Plugin } from './plugin.ts'
+import { Reconciling } from './reconciling.ts'
 import type { LoadOptions } from './row.ts'
 import { type Desired, RowUnit, type World } from './world.ts'
 
@@ -29,9 +30,12 @@ export class Edits {
     return row
   }
 
-  /** @throws KernelError CONFIG_INVALID */
+  /** @throws KernelError CONFIG_INVALID, CAPABILITY_KEY_INVALID, CAPABILITY_TAKEN for what the kernel itself provides */
   desire(plugin: Plugin, input: unknown, id: string): Desired {
-    return { plugin, input, config: parseConfig(checkPlugin(plugin), input, id) }
+    for (const { key } of checkPlugin(plugin).provides) {
+      if (key === Reconciling.key) throw new KernelError('CAPABILITY_TAKEN', `row "${id}": "${key}" is provided by the kernel itself`)
+    }
+    return { plugin, input, config: parseConfig(plugin, input, id) }
   }
 
   set(row: RowUnit, desired: Desired): void {

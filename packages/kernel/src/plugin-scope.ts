@@ -94,7 +94,7 @@ export class PluginScope<Config = unknown, Offers extends AnyCapability = never>
 
   /** Leaves for good, in order: a row is unloaded, a fork is dropped. */
   override close(): Promise<void> {
-    return this.host.leave()
+    return this.closed ? super.close() : this.host.leave()
   }
 
   private assertReadable(verb: string): void {

@@ -1,6 +1,6 @@
 import type { Activation } from './activation.ts'
 import type { Phase } from './row.ts'
-import type { ForkUnit, RowUnit, Slot, World } from './world.ts'
+import { type ForkUnit, type RowUnit, type Unit, usable, type World } from './world.ts'
 
 export interface ForkReport {
   readonly needs: readonly string[]
@@ -97,26 +97,34 @@ export function explain(row: RowUnit, path: readonly RowUnit[] = []): Cause {
   const { id, phase, failure } = row
   const about = { row: id, phase }
   if (path.includes(row)) return { ...about, message: `row "${id}" waits for itself`, causes: [] }
-  if (phase === 'failed' && failure !== undefined) {
-    return { ...about, code: codeOf(failure.error), message: failure.error.message, causes: [] }
-  }
+  if (phase === 'failed' && failure !== undefined) return { ...about, code: codeOf(failure.error), message: failure.error.message, causes: [] }
   if (phase !== 'waiting') return { ...about, message: `row "${id}" is ${phase}`, causes: [] }
-  const missing = row.needs.find(({ provision }) => provision === undefined)
-  if (missing !== undefined) return { ...about, ...missingCause(row, missing, path) }
+  const lack = explainNeeds(row, `row "${id}"`, [...path, row])
+  if (lack !== undefined) return lack
   const taken = row.provides.find(({ holder }) => holder !== undefined && holder !== row)
-  if (taken !== undefined) {
-    const message = `row "${id}" waits: "${taken.key}" is provided by row "${taken.holder?.id}"; unload that one first`
-    return { ...about, code: 'CAPABILITY_TAKEN', message, capability: taken.key, causes: [] }
-  }
-  return { ...about, message: `row "${id}" is about to be activated`, causes: [] }
+  if (taken === undefined) return { ...about, message: `row "${id}" is about to be activated`, causes: [] }
+  const message = `row "${id}" waits: "${taken.key}" is provided by row "${taken.holder?.id}"; unload that one first`
+  return { ...about, code: 'CAPABILITY_TAKEN', message, capability: taken.key, causes: [] }
 }
 
-function missingCause(row: RowUnit, { key, claimants }: Slot, path: readonly RowUnit[]): Omit<Cause, 'row' | 'phase'> {
-  const causes = claimants.map((claimant) => explain(claimant, [...path, row]))
-  const who = claimants.map(({ id }) => `"${id}"`).join(', ')
-  const hint =
-    causes.length === 0 ? 'no loaded plugin provides it' : `row ${who} could provide it and ${causes.length === 1 ? 'is' : 'are'} not active`
-  return { code: 'PLUGIN_UNRESOLVED', message: `row "${row.id}" waits for "${key}": ${hint}`, capability: key, causes }
+function explainNeeds(unit: Unit, who: string, path: readonly RowUnit[]): Cause | undefined {
+  const missing = unit.needs.filter((slot) => usable(slot, unit) === undefined)
+  const [first] = missing
+  if (first === undefined) return undefined
+  const why = missing.map(({ key, claimants }) => {
+    const could = claimants.map(({ id }) => `"${id}"`).join(', ')
+    return `"${key}" (${could === '' ? 'no loaded plugin provides it' : `row ${could} could provide it`})`
+  })
+  const causes = missing.flatMap(({ claimants }) => claimants.flatMap((claimant) => explainClaimant(claimant, path)))
+  const message = `${who} waits for ${why.join(' and ')}`
+  return { row: unit.row.id, phase: unit.phase, code: 'PLUGIN_UNRESOLVED', message, capability: first.key, causes }
+}
+
+/** Why a row does not bring what it may provide: itself, or what its forks wait for. */
+function explainClaimant(row: RowUnit, path: readonly RowUnit[]): Cause[] {
+  const forks = row.phase === 'active' ? (row.activation?.forks ?? []) : []
+  const causes = forks.map((fork) => explainNeeds(fork, `a fork of row "${row.id}"`, path)).filter((cause) => cause !== undefined)
+  return causes.length > 0 ? causes : [explain(row, path)]
 }
 
 /** The tree of causes as indented lines. */

@@ -165,7 +165,6 @@ export class World {
   link(unit: Unit, needs: readonly AnyCapability[]): void {
     for (const { key } of needs) {
       const slot = this.slot(key)
-      if (unit.needs.includes(slot)) continue
       unit.needs.push(slot)
       slot.interested.add(unit)
     }
