@@ -1,1 +1,8 @@
-export {}
+export { bash } from './bash.ts'
+export { type LocalShellConfig, localShellConfig } from './config.ts'
+export type { ConfinedLaunch, ConfinedOutcome, Confinement, PreparedLaunch } from './confinement.ts'
+export type { Dialect, DiscoveryInput, Launch } from './dialect.ts'
+export { hostOf, type ShellHost } from './host.ts'
+export { LocalShell } from './local-shell.ts'
+export { pwsh } from './pwsh.ts'
+export { keptScripts, type ScriptDirectory, scriptDirectory } from './script-directory.ts'

@@ -1,0 +1,66 @@
+import { posix, win32 } from 'node:path'
+import { MAX_TIMEOUT_MS } from '@tenon/shell'
+import { MANAGED_PREFIX, MAX_COLLECT_BYTES, MAX_GRACE_MS, MIN_COLLECT_BYTES } from '@tenon/subprocess'
+import { z } from 'zod'
+
+/** A deployment's settings of one executor. */
+export interface LocalShellConfig {
+  /** Absolute. Absent: the host's, read once at activation. */
+  readonly cwd?: string | undefined
+  /** Of requests that name none, in milliseconds; and the most any request gets. */
+  readonly timeoutMs: number
+  readonly maxTimeoutMs: number
+  /** Bytes kept of each stream, and bytes of a stream its file may hold. */
+  readonly maxOutputBytes: number
+  readonly maxSpillBytes: number
+  /** Milliseconds between the polite and the forced signal. */
+  readonly graceMs: number
+  /** Absent: what the dialect discovers. */
+  readonly executable?: string | undefined
+  readonly env: Readonly<Record<string, string>>
+}
+
+const milliseconds = (most: number) => z.int().min(1).max(most)
+const bytes = (most: number) => z.int().min(MIN_COLLECT_BYTES).max(most)
+
+/** The config of an executor's row, all defaults included. */
+export function localShellConfig(platform: NodeJS.Platform) {
+  const { isAbsolute } = platform === 'win32' ? win32 : posix
+  return z
+    .strictObject({
+      cwd: z.string().refine(isAbsolute, 'must be an absolute path').optional(),
+      timeoutMs: milliseconds(MAX_TIMEOUT_MS).default(120_000),
+      maxTimeoutMs: milliseconds(MAX_TIMEOUT_MS).default(600_000),
+      maxOutputBytes: bytes(MAX_COLLECT_BYTES).default(64_000),
+      maxSpillBytes: bytes(Number.MAX_SAFE_INTEGER).default(64 * 1024 * 1024),
+      graceMs: milliseconds(MAX_GRACE_MS).default(3_000),
+      executable: z.string().min(1).optional(),
+      env: z.record(z.string(), z.string()).default({}),
+    })
+    .superRefine((config, context) => {
+      const issue = (path: (string | number)[], message: string): void => context.addIssue({ code: 'custom', path, message })
+      if (config.timeoutMs > config.maxTimeoutMs) issue(['timeoutMs'], `must not be above maxTimeoutMs (${config.maxTimeoutMs})`)
+      if (config.maxOutputBytes > config.maxSpillBytes) issue(['maxOutputBytes'], `must not be above maxSpillBytes (${config.maxSpillBytes})`)
+      for (const [key, value] of Object.entries(config.env)) {
+        const fault = envFault(key, value)
+        if (fault !== undefined) issue(['env', key], fault)
+      }
+    })
+    .prefault({})
+}
+
+/** Why a pair cannot be part of an environment that others than `shell-env` set. Pure. */
+export function envFault(key: string, value: unknown): string | undefined {
+  if (isManaged(key)) return `begins with ${MANAGED_PREFIX}, which only shell-env sets; register a contributor there`
+  return pairFault(key, value)
+}
+
+export function isManaged(key: string): boolean {
+  return key.toUpperCase().startsWith(MANAGED_PREFIX)
+}
+
+export function pairFault(key: string, value: unknown): string | undefined {
+  if (key === '' || key.includes('=') || key.includes('\0')) return 'is no name of a variable; it must be non-empty, without "=" and NUL'
+  if (typeof value !== 'string') return 'must be a string'
+  return value.includes('\0') ? 'must not hold NUL characters' : undefined
+}

@@ -1,0 +1,58 @@
+import type { AbortListeners } from './abort-listeners.ts'
+
+export type Cause = 'deadline' | 'abort' | 'kill'
+
+/**
+ * Deadline, caller's abort and `kill()` compete for one execution; the first recorded is the cause and nothing changes it. It owns the
+ * timer and the abort listener, and both are gone the moment they can no longer matter.
+ */
+export class FirstCause {
+  #recorded: Cause | undefined
+  #open = true
+  #timer: NodeJS.Timeout | undefined
+  #unlisten: (() => void) | undefined
+  #onRecorded: ((cause: Cause) => void) | undefined
+
+  constructor(timeoutMs: number, signal: AbortSignal | undefined, listeners: AbortListeners) {
+    this.#timer = setTimeout(() => this.record('deadline'), timeoutMs)
+    if (signal !== undefined) this.#unlisten = listeners.add(signal, () => this.record('abort'))
+  }
+
+  get recorded(): Cause | undefined {
+    return this.#recorded
+  }
+
+  /** Called once, with the first cause. Replaces an earlier listener. */
+  onRecorded(listener: (cause: Cause) => void): void {
+    this.#onRecorded = listener
+  }
+
+  /** False, without any effect, after `close`; true if this or an earlier cause stands. */
+  record(cause: Cause): boolean {
+    if (!this.#open) return false
+    if (this.#recorded === undefined) {
+      this.#recorded = cause
+      this.#disarm()
+      this.#onRecorded?.(cause)
+    }
+    return true
+  }
+
+  /** There is no deadline from here on. */
+  dropDeadline(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  /** The end was observed: no cause is recorded any more. */
+  close(): void {
+    this.#open = false
+    this.#disarm()
+  }
+
+  #disarm(): void {
+    this.dropDeadline()
+    this.#unlisten?.()
+    this.#unlisten = undefined
+  }
+}

@@ -1,0 +1,104 @@
+import type { SandboxMode, Shell, ShellExecution, ShellRequest, ShellSpec } from '@tenon/shell'
+import type { SpawnSpec, Subprocess } from '@tenon/subprocess'
+import { AbortListeners } from './abort-listeners.ts'
+import type { LocalShellConfig } from './config.ts'
+import type { Confinement, PreparedLaunch } from './confinement.ts'
+import type { Dialect } from './dialect.ts'
+import { LocalExecution } from './execution.ts'
+import { FirstCause } from './first-cause.ts'
+import type { ShellHost } from './host.ts'
+import { type Preparation, type Prepared, prepare, ScriptNotWritten } from './preparation.ts'
+import { ShellProgram } from './program.ts'
+import { type RequestRules, resolveRequest, validateSpec } from './request-rules.ts'
+
+/** A shell over the subprocess capability; the dialect says which. Holds nothing that needs closing: executions own themselves. */
+export class LocalShell implements Shell {
+  readonly sandboxMode: SandboxMode | undefined
+  readonly #subprocess: Subprocess
+  readonly #rules: RequestRules
+  readonly #preparation: Preparation
+  readonly #listeners = new AbortListeners()
+
+  constructor(dialect: Dialect, subprocess: Subprocess, config: LocalShellConfig, host: ShellHost, confinement?: Confinement) {
+    this.sandboxMode = confinement?.policy.mode
+    this.#subprocess = subprocess
+    this.#rules = { platform: host.platform, config, cwd: config.cwd ?? host.cwd, confinement }
+    this.#preparation = { dialect, config, host, confinement, program: new ShellProgram(dialect, subprocess, host, config.executable) }
+  }
+
+  resolve(request: ShellRequest): ShellSpec {
+    return resolveRequest(request, this.#rules)
+  }
+
+  async execute(spec: ShellSpec): Promise<ShellExecution> {
+    validateSpec(spec, this.#rules)
+    const execution = this.#execution(spec)
+    if (spec.signal?.aborted === true) return execution.neverRan('abort')
+    const cause = new FirstCause(spec.timeoutMs, spec.signal, this.#listeners)
+    try {
+      const prepared = await prepareUntil(cause, spec, this.#preparation)
+      if (prepared === undefined || cause.recorded !== undefined) {
+        void prepared?.aftermath.release()
+        if (cause.recorded === 'abort') throw spec.signal?.reason
+        return execution.neverRan('deadline')
+      }
+      // From the look at the cause to the spawn nothing is awaited: an abort in between would be lost.
+      if (spec.onExpiry === 'none') cause.dropDeadline()
+      return await this.#spawn(execution, spec, cause, prepared)
+    } catch (error) {
+      cause.close()
+      if (error instanceof ScriptNotWritten) return execution.failedToStart(error.cause, cause)
+      throw error
+    }
+  }
+
+  #execution(spec: ShellSpec): LocalExecution {
+    const { config, dialect, host } = this.#preparation
+    return new LocalExecution({
+      shell: dialect.name,
+      timeoutMs: spec.timeoutMs,
+      stdoutMaxBytes: spec.stdoutMaxBytes,
+      stderrMaxBytes: config.maxOutputBytes,
+      now: () => host.now(),
+      warn: (error, what) => host.warn(error, what),
+    })
+  }
+
+  #spawn(execution: LocalExecution, spec: ShellSpec, cause: FirstCause, prepared: Prepared): Promise<LocalExecution> {
+    try {
+      return execution.run(this.#subprocess.spawn(this.#spawnSpec(spec, prepared.launch)), cause, prepared.aftermath)
+    } catch (error) {
+      return execution.failedToStart(error, cause, prepared.aftermath)
+    }
+  }
+
+  /** The signal stays here: the provider would end the tree without the cause being known. */
+  #spawnSpec(spec: ShellSpec, launch: PreparedLaunch): SpawnSpec {
+    const { maxOutputBytes, maxSpillBytes, graceMs } = this.#preparation.config
+    return {
+      argv: launch.argv,
+      argv0: launch.argv0,
+      cwd: launch.workdir,
+      env: launch.env,
+      stdin: spec.stdin === undefined ? 'ignore' : { data: spec.stdin },
+      stdout: { maxBytes: spec.stdoutMaxBytes, spill: { maxBytes: maxSpillBytes } },
+      stderr: { maxBytes: maxOutputBytes, spill: { maxBytes: maxSpillBytes } },
+      graceMs,
+    }
+  }
+}
+
+/** The preparation, or undefined as soon as there is a cause not to wait for it; then it is released whenever it ends. */
+async function prepareUntil(cause: FirstCause, spec: ShellSpec, preparation: Preparation): Promise<Prepared | undefined> {
+  const gaveUp = new AbortController()
+  const interrupted = new Promise<undefined>((resolve) => {
+    cause.onRecorded((first) => {
+      resolve(undefined)
+      gaveUp.abort(first === 'abort' ? spec.signal?.reason : new DOMException(`not prepared within ${spec.timeoutMs} ms`, 'TimeoutError'))
+    })
+  })
+  const preparing = prepare(spec, preparation, gaveUp.signal)
+  const prepared = await Promise.race([preparing, interrupted])
+  if (prepared === undefined) preparing.then((late) => late.aftermath.release()).catch(() => undefined)
+  return prepared
+}

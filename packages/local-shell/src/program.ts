@@ -1,0 +1,62 @@
+import { stat } from 'node:fs/promises'
+import { ShellError } from '@tenon/shell'
+import type { Subprocess } from '@tenon/subprocess'
+import type { Dialect } from './dialect.ts'
+import type { ShellHost } from './host.ts'
+
+/** The shell's program: discovered at once, resolved by the first execution, then remembered and looked at once per execution. */
+export class ShellProgram {
+  readonly #dialect: Dialect
+  readonly #subprocess: Subprocess
+  readonly #host: ShellHost
+  readonly #configured: string | undefined
+  /** Undefined after a SHELL_MISSING: somebody may have installed it since. */
+  #name: string | undefined
+  #path: string | undefined
+
+  constructor(dialect: Dialect, subprocess: Subprocess, host: ShellHost, configured: string | undefined) {
+    this.#dialect = dialect
+    this.#subprocess = subprocess
+    this.#host = host
+    this.#configured = configured
+    this.#name = this.#discover()
+  }
+
+  /** @throws ShellError SHELL_MISSING */
+  async path(): Promise<string> {
+    if (this.#path !== undefined && (await isRunnable(this.#path, this.#host.platform))) return this.#path
+    this.#name ??= this.#discover()
+    const name = this.#name
+    try {
+      // No environment: the search path is the host's, so a request cannot choose the shell.
+      this.#path = await this.#subprocess.resolveExecutable(name)
+      return this.#path
+    } catch (cause) {
+      this.#name = undefined
+      this.#path = undefined
+      const why = cause instanceof Error ? cause.message : String(cause)
+      throw new ShellError(
+        'SHELL_MISSING',
+        `${this.#dialect.name} cannot be run as "${name}": ${why}; install it, or set "executable" to its absolute path`,
+        {
+          cause,
+          details: { executable: name },
+        },
+      )
+    }
+  }
+
+  #discover(): string {
+    const { env, platform, lstat } = this.#host
+    return this.#dialect.discover({ env, platform, lstat, ...(this.#configured !== undefined && { configured: this.#configured }) })
+  }
+}
+
+async function isRunnable(path: string, platform: NodeJS.Platform): Promise<boolean> {
+  try {
+    const stats = await stat(path)
+    return stats.isFile() && (platform === 'win32' || (stats.mode & 0o111) !== 0)
+  } catch {
+    return false
+  }
+}
