@@ -7,11 +7,11 @@ import type { Desired, RowUnit, World } from './world.ts'
 
 /** The edits of one transaction. Every method throws on bad input, and then nothing at all happens. */
 export interface Transaction {
-  load<Input>(plugin: Plugin<Input>, config?: Input, options?: LoadOptions): void
+  load<Input>(plugin: Plugin<Input>, config?: NoInfer<Input>, options?: LoadOptions): void
   unload(id: string): void
   reconfigure(id: string, config: unknown): void
   /** Without `config` the row keeps what it was given, and the new code parses it. */
-  replace<Input>(id: string, plugin: Plugin<Input>, config?: Input): void
+  replace<Input>(id: string, plugin: Plugin<Input>, config?: NoInfer<Input>): void
 }
 
 /** What became of an edit; the lists hold row ids. */
@@ -48,7 +48,7 @@ export class Draft implements Transaction {
     this.#edits = edits
   }
 
-  load<Input>(plugin: Plugin<Input>, config?: Input, options: LoadOptions = {}): void {
+  load<Input>(plugin: Plugin<Input>, config?: NoInfer<Input>, options: LoadOptions = {}): void {
     this.#assertOpen()
     const row = this.#edits.load(plugin as Plugin, config, options)
     this.#undo.push(() => {
@@ -79,7 +79,7 @@ export class Draft implements Transaction {
     else this.lists.untouched.push(id)
   }
 
-  replace<Input>(id: string, plugin: Plugin<Input>, config?: Input): void {
+  replace<Input>(id: string, plugin: Plugin<Input>, config?: NoInfer<Input>): void {
     const row = this.#row(id)
     this.#set(row, this.#edits.desire(plugin as Plugin, config === undefined ? row.desired.input : config, id), 'replaced')
   }

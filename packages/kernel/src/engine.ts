@@ -160,7 +160,7 @@ export class Engine implements Observer, TransactionHost {
     return waitsForItself ? refuse(`reconfiguring row "${row.id}" waits for the code that awaits it`) : this.#ready(row)
   }
 
-  replace<Input>(row: RowUnit, plugin: Plugin<Input>, config?: Input): Promise<void> {
+  replace<Input>(row: RowUnit, plugin: Plugin<Input>, config?: NoInfer<Input>): Promise<void> {
     const inside = this.inside()
     const report = this.transaction((tx) => tx.replace(row.id, plugin, config))
     // A refusal is handed on as it is: a promise derived from it would show as unhandled.

@@ -17,7 +17,9 @@ export interface KernelOptions {
   readonly budgets?: Partial<Budgets>
 }
 
-type LoadArguments<Input> = undefined extends Input ? [config?: Input, options?: LoadOptions] : [config: Input, options?: LoadOptions]
+type LoadArguments<Input> = undefined extends Input
+  ? [config?: NoInfer<Input>, options?: LoadOptions]
+  : [config: NoInfer<Input>, options?: LoadOptions]
 
 /** Keeps every loaded plugin active exactly while what it injects is present, and undoes all it did when that ends. */
 export class Kernel implements AsyncDisposable {

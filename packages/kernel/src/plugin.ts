@@ -25,7 +25,7 @@ export interface PluginSpec<Needs extends readonly AnyCapability[], Provides ext
   readonly config?: Schema
   readonly budgets?: Partial<Budgets>
   /** Offers become visible together when it succeeds. If it throws, everything it registered is undone. */
-  activate(scope: PluginScope<ConfigOf<Schema>, Provides[number]>, ...values: ValuesOf<Needs>): void | Promise<void>
+  activate(scope: PluginScope<ConfigOf<Schema>, NoInfer<Provides>[number]>, ...values: ValuesOf<NoInfer<Needs>>): void | Promise<void>
 }
 
 declare const input: unique symbol

@@ -63,7 +63,7 @@ export class Row {
    * Other code under the same id, as a transaction of its own: rejects with ROLLED_BACK after the old code is active again. Without
    * `config` the row keeps what it was given, and the new code parses it.
    */
-  replace<Input>(plugin: Plugin<Input>, config?: Input): Promise<void> {
+  replace<Input>(plugin: Plugin<Input>, config?: NoInfer<Input>): Promise<void> {
     return this.#engine.replace(this.#unit, plugin, config)
   }
 
