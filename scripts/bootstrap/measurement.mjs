@@ -43,8 +43,10 @@ async function bundle(root, entry, file) {
   const build = await rolldown({
     input: entry,
     platform: 'node',
-    external: (/** @type {string} */ id) => !/^[./]/.test(id),
+    // What decorators and `using` are lowered to comes from rolldown itself and from nowhere else.
+    external: (/** @type {string} */ id) => !/^([./]|@oxc-project\/runtime)/.test(id),
     tsconfig: join(root, 'tsconfig.test.json'),
+    transform: { target: 'es2022' },
   })
   await build.write({ file, format: 'esm', sourcemap: true })
   await build.close()
