@@ -267,12 +267,12 @@ const FILES: readonly Held[] = [
     ],
   },
   {
-    title: 'the kernel keeps its budget: 1,300 lines in all',
+    title: 'the kernel keeps its budget: 2,200 lines in all',
     rule: files.theKernelKeepsItsBudget,
     violations: [
       [
-        Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`packages/kernel/src/a${n}.ts`, lines(217)])),
-        'packages/kernel: 1304 lines of code, the budget is 1300',
+        Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`packages/kernel/src/a${n}.ts`, lines(221)])),
+        'packages/kernel: 2212 lines of code, the budget is 2200',
       ],
     ],
   },

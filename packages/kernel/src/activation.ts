@@ -27,6 +27,8 @@ export class Activation implements ActivationHost, ScopeOwner {
   readonly bound: readonly Provision[]
   /** What the unit wanted to be when this run began. */
   readonly desired: unknown
+  /** What the row was activated with. */
+  readonly settings: Desired
   readonly generation: number
   readonly scope: PluginScope<never, AnyCapability>
   readonly mark: Mark
@@ -52,6 +54,7 @@ export class Activation implements ActivationHost, ScopeOwner {
     this.branch = branch
     this.bound = bound
     this.desired = unit.desired
+    this.settings = this.parent?.settings ?? unit.row.desired
     this.environment = environment
     this.generation = unit === unit.row ? ++unit.row.generation : unit.row.generation
     this.scope = new PluginScope(unit.row.id, this, this.parent?.scope)
@@ -68,7 +71,7 @@ export class Activation implements ActivationHost, ScopeOwner {
   }
 
   get config(): unknown {
-    return this.unit.row === this.unit ? (this.desired as Desired).config : this.parent?.config
+    return this.settings.config
   }
 
   get log(): Logger {
@@ -77,13 +80,13 @@ export class Activation implements ActivationHost, ScopeOwner {
   }
 
   get undoMs(): number {
-    return this.unit.row.budgets.undoMs
+    return this.settings.budgets.undoMs
   }
 
   /** Calls the plugin's code. */
   run(): void | Promise<void> {
     const values = this.bound.map(({ value }) => value)
-    if (this.unit === this.unit.row) return this.unit.row.desired.plugin.activate(this.scope, ...values)
+    if (this.unit === this.unit.row) return this.settings.plugin.activate(this.scope, ...values)
     const { present, otherwise } = this.unit as ForkUnit
     return this.branch === 'present' ? present(this.scope, ...values) : otherwise?.(this.scope)
   }
@@ -92,7 +95,7 @@ export class Activation implements ActivationHost, ScopeOwner {
     const { row } = this.unit
     const slot = row.provides.find(({ key }) => key === capability.key)
     const offer = `row "${row.id}": provide("${capability.key}")`
-    if (slot === undefined) throw new KernelError('OFFER_UNDECLARED', `${offer}: add it to \`provides\` of plugin "${row.desired.plugin.name}"`)
+    if (slot === undefined) throw new KernelError('OFFER_UNDECLARED', `${offer}: add it to \`provides\` of plugin "${this.settings.plugin.name}"`)
     if (this.state !== 'activating') throw new KernelError('OFFER_TOO_LATE', `${offer}: offer before \`activate\` returns, or in a fork`)
     if (slot.provision !== undefined || this.offers.some((other) => other.slot === slot)) {
       throw new KernelError('CAPABILITY_TAKEN', `${offer}: this row provides it already; offer it once`)

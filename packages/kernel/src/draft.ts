@@ -74,14 +74,14 @@ export class Draft implements Transaction {
 
   reconfigure(id: string, config: unknown): void {
     const row = this.#row(id)
-    const desired = this.#edits.desire(row.desired.plugin, config, id)
+    const desired = this.#edits.desire(row.desired.plugin, config, id, row.budgets)
     if (isFailing(row) || !isDeepStrictEqual(desired.config, row.desired.config)) this.#set(row, desired, 'reconfigured')
     else this.lists.untouched.push(id)
   }
 
   replace<Input>(id: string, plugin: Plugin<Input>, config?: NoInfer<Input>): void {
     const row = this.#row(id)
-    this.#set(row, this.#edits.desire(plugin as Plugin, config === undefined ? row.desired.input : config, id), 'replaced')
+    this.#set(row, this.#edits.desire(plugin as Plugin, config === undefined ? row.desired.input : config, id, row.budgets), 'replaced')
   }
 
   /** Runs the edit. @throws what it throws, and CAPABILITY_CYCLE, PLUGIN_UNRESOLVED or CAPABILITY_TAKEN if the result cannot fit the graph */

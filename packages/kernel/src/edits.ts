@@ -24,18 +24,22 @@ export class Edits {
   load(plugin: Plugin, input: unknown, options: LoadOptions = {}): RowUnit {
     const id = options.id ?? checkPlugin(plugin).name
     if (this.#world.rows.has(id)) throw new KernelError('PLUGIN_LOADED_TWICE', `row "${id}" is loaded already; unload it, or give another id`)
-    const budgets = { ...this.#budgets, ...checkBudgets(plugin.budgets, id), ...checkBudgets(options.budgets, id) }
-    const row = new RowUnit(id, this.#loaded++, this.desire(plugin, input, id), options.optional === true, budgets)
+    const desired = this.desire(plugin, input, id, options.budgets)
+    const row = new RowUnit(id, this.#loaded++, desired, options.optional === true, options.budgets)
     this.#want(row)
     return row
   }
 
   /** @throws KernelError CONFIG_INVALID, CAPABILITY_KEY_INVALID, CAPABILITY_TAKEN for what the kernel itself provides */
-  desire(plugin: Plugin, input: unknown, id: string): Desired {
+  desire(plugin: Plugin, input: unknown, id: string, own?: Partial<Budgets>): Desired {
     for (const { key } of checkPlugin(plugin).provides) {
       if (key === Reconciling.key) throw new KernelError('CAPABILITY_TAKEN', `row "${id}": "${key}" is provided by the kernel itself`)
     }
-    return { plugin, input, config: parseConfig(plugin, input, id) }
+    const budgets =
+      plugin.budgets === undefined && own === undefined
+        ? this.#budgets
+        : { ...this.#budgets, ...checkBudgets(plugin.budgets, id), ...checkBudgets(own, id) }
+    return { plugin, input, config: parseConfig(plugin, input, id), budgets }
   }
 
   set(row: RowUnit, desired: Desired): void {

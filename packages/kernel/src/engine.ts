@@ -78,7 +78,7 @@ export class Engine implements Observer, TransactionHost {
   }
 
   dispose(row: RowUnit, run: () => void | Promise<void>): void {
-    const scope = new Scope(row.id, { undoMs: row.budgets.undoMs, report: (error) => this.fault(row, 'dispose', error) })
+    const scope = new Scope(row.id, { undoMs: row.desired.budgets.undoMs, report: (error) => this.fault(row, 'dispose', error) })
     scope.defer(run)
     if (!scope.shut()) this.reconciler.waitFor(row, scope.quiescence())
   }
@@ -152,7 +152,7 @@ export class Engine implements Observer, TransactionHost {
   reconfigure(row: RowUnit, config: unknown): Promise<void> {
     const waitsForItself = this.#waitsFor(row)
     try {
-      const desired = this.edits.desire(row.desired.plugin, config, row.id)
+      const desired = this.edits.desire(row.desired.plugin, config, row.id, row.budgets)
       if (isFailing(row) || !isDeepStrictEqual(desired.config, row.desired.config)) this.edits.set(row, desired)
     } catch (error) {
       return Promise.reject(error)

@@ -84,7 +84,7 @@ export class Lifecycle {
   /** Claims everything the row may provide, against rivals, until the activation has closed. */
   #claim(activation: Activation): void {
     const { row } = activation.unit
-    activation.claimed = [...row.provides]
+    if (row.provides.length > 0) activation.claimed = [...row.provides]
     for (const slot of row.provides) {
       slot.holder = row
       if (slot.claimants.length > 1) this.#agenda.setback = true
@@ -95,17 +95,18 @@ export class Lifecycle {
 
   #await(activation: Activation, body: PromiseLike<void>): void {
     const { row } = activation.unit
+    const { activationMs } = activation.settings.budgets
     const end = (error?: Error): void => {
       this.#ended(activation, error)
       this.#agenda.schedule()
     }
     activation.timer = setTimeout(() => {
-      const what = `row "${row.id}": ${activation.mark.what} took longer than ${row.budgets.activationMs} ms; make it faster or raise its budget`
+      const what = `row "${row.id}": ${activation.mark.what} took longer than ${activationMs} ms; make it faster or raise its budget`
       const error = new KernelError('ACTIVATION_TIMEOUT', what)
       activation.scope.cancel()
       if (activation.doomed) this.#observer.fault(row, activation.mark.what, error)
       end(error)
-    }, row.budgets.activationMs)
+    }, activationMs)
     body.then(
       () => end(),
       (error: unknown) => end(failureOf(activation, error)),

@@ -36,7 +36,7 @@ export interface Plugin<Input = unknown> {
   readonly inject: readonly AnyCapability[]
   readonly provides: readonly AnyCapability[]
   readonly config: z.ZodType | undefined
-  readonly budgets: Partial<Budgets>
+  readonly budgets: Partial<Budgets> | undefined
   // biome-ignore lint/suspicious/noExplicitAny: the types of scope and values were checked by definePlugin and are erased here.
   readonly activate: (scope: any, ...values: any[]) => void | Promise<void>
   /** Only the compiler looks at it. */
@@ -52,7 +52,7 @@ export function definePlugin<
   const Provides extends readonly AnyCapability[] = readonly [],
   Schema extends z.ZodType | undefined = undefined,
 >(spec: PluginSpec<Needs, Provides, Schema>): Plugin<InputOf<Schema>> {
-  const { name, inject = [], provides = [], config, budgets = {} } = spec
+  const { name, inject = [], provides = [], config, budgets } = spec
   const plugin = { name, inject, provides, config, budgets, activate: spec.activate.bind(spec) as Plugin['activate'] }
   return Object.freeze(checkPlugin(plugin))
 }

@@ -1,7 +1,7 @@
 import type { Activation } from './activation.ts'
 import type { AnyCapability } from './capability.ts'
 import type { Kept } from './kept.ts'
-import type { Plugin } from './plugin.ts'
+import type { Budgets, Plugin } from './plugin.ts'
 import type { ForkBody } from './plugin-scope.ts'
 import type { Phase } from './row.ts'
 
@@ -45,6 +45,7 @@ export interface Desired {
   readonly plugin: Plugin
   readonly input: unknown
   readonly config: unknown
+  readonly budgets: Budgets
 }
 
 abstract class Node {
@@ -68,7 +69,8 @@ export class RowUnit extends Node {
   /** Position in load order. */
   readonly order: number
   readonly optional: boolean
-  readonly budgets: { activationMs: number; undoMs: number }
+  /** Given at load; the plugin's own are part of what is desired. */
+  readonly budgets: Partial<Budgets> | undefined
   readonly provides: Slot[] = []
   override desired: Desired
   generation = 0
