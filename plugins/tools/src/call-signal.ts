@@ -1,0 +1,107 @@
+/** Rejection of a wait that the abort of its call has ended. */
+export class CallAborted extends Error {
+  constructor() {
+    super('the call was aborted')
+  }
+}
+
+/**
+ * One listener per source, however many calls share it. Node warns of the eleventh listener of a signal, and on Node 20 each
+ * `AbortSignal.any` leaves 36 bytes on a source that lives on.
+ */
+export class SignalFan {
+  readonly #fans = new WeakMap<AbortSignal, Fan>()
+
+  /** @returns the remover */
+  on(source: AbortSignal, aborted: (reason: unknown) => void): () => void {
+    let fan = this.#fans.get(source)
+    if (fan === undefined) {
+      fan = new Fan(source)
+      this.#fans.set(source, fan)
+    }
+    return fan.add(aborted)
+  }
+}
+
+class Fan {
+  readonly #source: AbortSignal
+  readonly #listeners = new Set<(reason: unknown) => void>()
+  readonly #fire = (): void => {
+    for (const listener of [...this.#listeners]) listener(this.#source.reason)
+  }
+
+  constructor(source: AbortSignal) {
+    this.#source = source
+  }
+
+  add(listener: (reason: unknown) => void): () => void {
+    if (this.#listeners.size === 0) this.#source.addEventListener('abort', this.#fire, { once: true })
+    this.#listeners.add(listener)
+    return () => {
+      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#source.removeEventListener('abort', this.#fire)
+    }
+  }
+}
+
+/** Several signals as one, and waits that it ends. */
+export class CallSignal {
+  readonly #controller = new AbortController()
+  readonly #removers: (() => void)[] = []
+  readonly #waiting = new Set<() => void>()
+
+  constructor(fan: SignalFan, sources: readonly AbortSignal[]) {
+    for (const source of sources) {
+      if (source.aborted) this.abort(source.reason)
+      else this.#removers.push(fan.on(source, (reason) => this.abort(reason)))
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  get aborted(): boolean {
+    return this.#controller.signal.aborted
+  }
+
+  abort(reason: unknown): void {
+    if (this.aborted) return
+    this.#controller.abort(reason)
+    for (const leave of [...this.#waiting]) leave()
+  }
+
+  /** Lets go of the sources. The signal stays what it is. */
+  release(): void {
+    for (const remove of this.#removers.splice(0)) remove()
+  }
+
+  /** The outcome of `work`, unless the signal aborts first: then CallAborted at once, and what `work` does later is ignored. */
+  race<T>(work: PromiseLike<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const leave = this.onAbort(() => reject(new CallAborted()))
+      work.then(
+        (value) => {
+          leave()
+          resolve(value)
+        },
+        (error: unknown) => {
+          leave()
+          reject(error)
+        },
+      )
+    })
+  }
+
+  /** Calls back once at the abort, at once if it has happened. @returns the remover */
+  onAbort(callback: () => void): () => void {
+    const leave = (): void => {
+      this.#waiting.delete(leave)
+      callback()
+    }
+    this.#waiting.add(leave)
+    if (this.aborted) leave()
+    return () => {
+      this.#waiting.delete(leave)
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { Emitter, type KeepSpec } from '@tenon/kernel'
+import type { Session } from '@tenon/session'
+import type { Approval, CallEvent, Middleware, Tools, ToolsChange, ToolView } from '@tenon/tools'
+import type { Definition } from './definition.ts'
+import type { ConvertedSchemas } from './json-schema.ts'
+
+/** One live registration; those of one name stack. */
+export interface Registration {
+  readonly definition: Definition
+  /** The row it belongs to. */
+  readonly owner: string
+  /** What the catalogue shows of it: an equal older view, where there is one. */
+  view: ToolView
+}
+
+export interface Policy {
+  readonly middleware: Middleware
+  readonly name: string
+  readonly budgetMs: number | undefined
+}
+
+export type View = ReturnType<Tools['view']>
+
+/** Who can be asked, and whether he is still there. */
+export interface Approver {
+  readonly approval: Approval
+  readonly gone: AbortController
+}
+
+/**
+ * What outlives a reload of the row: the catalogue, who listens to it, and the calls in flight. Data only: each activation puts its own
+ * code over it.
+ */
+export interface KeptTools {
+  /** Newest last. */
+  readonly stacks: Map<string, Registration[]>
+  /** Replaced, never changed: a call pins the list by holding it. */
+  policies: readonly Policy[]
+  /** As of the last read; `stale` says that the stacks have changed since. */
+  view: View
+  index: ReadonlyMap<string, ToolView>
+  stale: boolean
+  /** The view that listeners know of. */
+  announced: View
+  lastEpoch: number
+  lastCall: number
+  approver: Approver | undefined
+  readonly converted: ConvertedSchemas
+  readonly changed: Emitter<ToolsChange>
+  readonly calls: Emitter<CallEvent>
+  /** Aborted when the row ends. */
+  readonly ending: AbortController
+  readonly inFlight: Set<Promise<unknown>>
+  readonly sessions: WeakMap<Session, Set<Promise<unknown>>>
+  /** Of the live activation: called when a registration came or went. */
+  touched: () => void
+}
+
+export const keptTools: KeepSpec<KeptTools> = {
+  key: 'tools',
+  version: 1,
+  create() {
+    const view: View = Object.freeze({ epoch: 0, tools: Object.freeze([]) })
+    return {
+      stacks: new Map(),
+      policies: [],
+      view,
+      index: new Map(),
+      stale: false,
+      announced: view,
+      lastEpoch: 0,
+      lastCall: 0,
+      approver: undefined,
+      converted: { input: new WeakMap(), output: new WeakMap() },
+      changed: new Emitter<ToolsChange>(),
+      calls: new Emitter<CallEvent>(),
+      ending: new AbortController(),
+      inFlight: new Set(),
+      sessions: new WeakMap(),
+      touched: () => undefined,
+    }
+  },
+  async dispose(kept) {
+    kept.ending.abort(new Error('the runtime is closing'))
+    await settledWithin(kept.inFlight, CLOSING_MS)
+  },
+}
+
+/** Longest wait of a closing row or session for its calls, in milliseconds: under the kernel's budget for one undo. */
+export const CLOSING_MS = 9_000
+
+/** Resolves when all of them have settled, or the time is over. */
+export async function settledWithin(running: ReadonlySet<Promise<unknown>>, ms: number): Promise<void> {
+  if (running.size === 0) return
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([Promise.allSettled([...running]), over])
+  clearTimeout(timer)
+}

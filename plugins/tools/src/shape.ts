@@ -1,0 +1,18 @@
+import type { Json } from '@tenon/kernel'
+import type { ToolResult } from '@tenon/tools'
+import type { CallRun } from './call-run.ts'
+import { CallAborted } from './call-signal.ts'
+import { copyContent } from './content.ts'
+import type { Definition } from './definition.ts'
+import { badResult } from './faults.ts'
+
+/** Steps 10 and 11: a value as a result. @throws CallFault TOOL_OUTPUT, CallAborted */
+export async function shape(run: CallRun, definition: Definition, value: unknown): Promise<ToolResult> {
+  try {
+    const checked: Json = await run.abort.race(definition.check(value))
+    return run.success(checked, copyContent(definition.render(checked)))
+  } catch (error) {
+    if (error instanceof CallAborted) throw error
+    throw badResult(run.tool, error)
+  }
+}
