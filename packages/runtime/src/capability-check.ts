@@ -9,12 +9,13 @@ export interface CheckedRow {
   readonly optional: boolean
 }
 
-/** A row that will not run, and what it would provide as far as that is known. */
+/** A row that will not run. */
 export interface IdleRow {
   readonly id: string
   readonly why: string
   readonly broken: boolean
-  provides(): Promise<readonly string[]>
+  /** What it would provide; undefined if nobody can tell, since its code does not load. */
+  provides(): Promise<readonly string[] | undefined>
 }
 
 export interface CapabilityCheckOptions {
@@ -53,26 +54,27 @@ async function missing(options: CapabilityCheckOptions, providers: ReadonlyMap<s
   for (const row of options.rows) {
     for (const { key } of row.plugin.inject) {
       if (BUILT_IN.has(key) || providers.has(key)) continue
-      const idle = await idleProvider(key, options.idle)
-      // A row whose plugin cannot be loaded is a fault already; what it leaves unprovided is not another.
-      if (idle?.broken === true) continue
-      const hint = idle === undefined ? await supplyHint(key, options, providers.keys()) : `row "${idle.id}" would provide it, but ${idle.why}`
+      const hint = await supplyHint(key, options, providers.keys())
+      if (hint === undefined) continue
       diagnostics.push(diagnose(row.place, 'CAPABILITY_MISSING', `row "${row.id}" needs "${key}", which no row provides`, { hint, ...aboutRow(row) }))
     }
   }
   return diagnostics
 }
 
-async function idleProvider(key: string, idle: readonly IdleRow[]): Promise<IdleRow | undefined> {
-  for (const row of idle) if ((await row.provides()).includes(key)) return row
-  return undefined
-}
-
-async function supplyHint(key: string, { known }: CapabilityCheckOptions, present: Iterable<string>): Promise<string> {
+/** Undefined if the gap is the work of a row whose plugin does not load: that is a fault already, and one fault is told once. */
+async function supplyHint(key: string, { idle, known }: CapabilityCheckOptions, present: Iterable<string>): Promise<string | undefined> {
+  let unreadable = false
+  for (const row of idle) {
+    const provides = await row.provides()
+    if (provides?.includes(key) === true) return row.broken ? undefined : `row "${row.id}" would provide it, but ${row.why}`
+    unreadable ||= provides === undefined
+  }
   const plugins = await known()
   const able = [...plugins].filter(([, provides]) => provides.includes(key)).map(([name]) => name)
   const [first] = able
   if (first !== undefined) return `provided by ${able.join(', ')}: add a row, for example \`${key}: ${first}\``
+  if (unreadable) return undefined
   const meant = didYouMean(key, new Set([...present, ...[...plugins.values()].flat()]))
   return meant === undefined ? 'no known plugin provides it: add a row for one that does' : `did the plugin mean "${meant}"?`
 }

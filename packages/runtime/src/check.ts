@@ -1,9 +1,10 @@
 import path from 'node:path'
 import { compositions, type FirstPartyPlugin, firstParty } from '@tenon/catalog'
+import type { Plugin } from '@tenon/kernel'
 import type { Host } from './applies.ts'
 import { type CheckedRow, checkCapabilities, type IdleRow } from './capability-check.ts'
 import { type CatalogEdit, layerOf } from './catalog-edit.ts'
-import type { Composition, CompositionRow } from './composition.ts'
+import type { Composition } from './composition.ts'
 import { type Diagnostic, diagnose, hasErrors, inReadingOrder } from './diagnostic.ts'
 import { readLayers } from './layers.ts'
 import type { LocatedMap } from './located.ts'
@@ -88,13 +89,11 @@ export class CatalogCheck {
   #idleRows(read: readonly ReadRow[]): readonly IdleRow[] {
     return read.flatMap(({ row, source, fault }): IdleRow[] => {
       if (row === undefined || row.state === 'active' || source === undefined) return []
-      const provides = async (): Promise<readonly string[]> => {
-        if (row.loaded !== undefined) return keysOf(row)
-        if (fault?.meant !== undefined) return (await this.#known()).get(fault.meant) ?? []
-        // By convention the row of a singular service has its name.
-        if (row.state === 'broken') return [row.id]
-        const outcome = await this.loader.load(source)
-        return outcome.ok ? outcome.plugin.provides.map(({ key }) => key) : []
+      const provides = async (): Promise<readonly string[] | undefined> => {
+        if (row.loaded !== undefined) return keysOf(row.loaded.plugin)
+        if (fault?.meant !== undefined) return (await this.#known()).get(fault.meant)
+        const outcome = row.state === 'broken' ? undefined : await this.loader.load(source)
+        return outcome?.ok === true ? keysOf(outcome.plugin) : undefined
       }
       const why = row.state === 'skipped' ? `it is skipped here: ${row.why}` : (row.why ?? row.state)
       return [{ id: row.id, why, broken: row.state === 'broken', provides }]
@@ -105,7 +104,7 @@ export class CatalogCheck {
     const loaded = await Promise.all(
       this.loader.firstParty.map(async (name) => [name, await this.loader.load({ kind: 'first-party', name })] as const),
     )
-    return new Map(loaded.map(([name, outcome]) => [name, outcome.ok ? outcome.plugin.provides.map(({ key }) => key) : []]))
+    return new Map(loaded.map(([name, outcome]) => [name, outcome.ok ? keysOf(outcome.plugin) : []]))
   }
 }
 
@@ -117,8 +116,8 @@ function checkedRows(read: readonly ReadRow[]): readonly CheckedRow[] {
   })
 }
 
-function keysOf(row: CompositionRow): readonly string[] {
-  return row.loaded?.plugin.provides.map(({ key }) => key) ?? []
+function keysOf(plugin: Plugin): readonly string[] {
+  return plugin.provides.map(({ key }) => key)
 }
 
 /** Rows that name one source share its code. */

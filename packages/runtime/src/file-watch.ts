@@ -83,9 +83,14 @@ export class FileWatch {
   }
 }
 
+/** File systems stamp with a clock that ticks every few milliseconds. */
+const CLOCK_LAG_MS = 50
+
 /** Another for another content, as far as a file system tells: a second write within one tick of its clock changes the size or nothing. */
 async function stampOf(file: string, since?: number): Promise<string> {
   const stats = await stat(file).catch(() => undefined)
   if (stats === undefined) return 'missing'
-  return since !== undefined && stats.mtimeMs >= since ? 'written while it was read' : `${stats.ino} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.size}`
+  return since !== undefined && stats.mtimeMs >= since - CLOCK_LAG_MS
+    ? 'written while it was read'
+    : `${stats.ino} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.size}`
 }

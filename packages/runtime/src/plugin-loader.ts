@@ -12,6 +12,8 @@ export interface LoadedPlugin {
   readonly source: PluginSource
   /** The source files the code came from; empty for a packaged plugin that was imported. */
   readonly files: readonly string[]
+  /** What was run, if it was bundled. */
+  readonly code?: string
 }
 
 export interface LoadFault {
@@ -109,7 +111,7 @@ export class PluginLoader {
     try {
       const bundled = await bundle(file, this.#lookup)
       try {
-        return pluginIn(run(bundled), source, bundled.files)
+        return pluginIn(run(bundled), source, bundled.files, bundled.code)
       } catch (error) {
         const message = `${file} throws when it is imported: ${messageOf(error)}`
         return failed({ code: 'PLUGIN_LOAD_FAILED', message, files: bundled.files, cause: error })
@@ -131,11 +133,11 @@ function describe(error: unknown, file: string): { message: string; hint?: strin
   return { message: error instanceof ImportFault ? `${file}: ${error.message}` : messageOf(error) }
 }
 
-function pluginIn(namespace: Namespace | undefined, source: PluginSource, files: readonly string[]): LoadOutcome {
+function pluginIn(namespace: Namespace | undefined, source: PluginSource, files: readonly string[], code?: string): LoadOutcome {
   // CommonJS: `module.exports` itself; compiled from ES modules and imported, it has its default export one level deeper.
   const candidates = [namespace?.default, namespace, (namespace?.default as Namespace | undefined)?.default]
   const plugin = candidates.find(isPlugin)
-  if (plugin !== undefined) return { ok: true, plugin, source, files }
+  if (plugin !== undefined) return { ok: true, plugin, source, files, ...(code === undefined ? {} : { code }) }
   const name = source.kind === 'path' ? source.path : source.name
   const named = Object.entries(namespace ?? {}).find(([, value]) => isPlugin(value))?.[0]
   const hint = named === undefined ? 'write `export default definePlugin({ … })`' : `"${named}" is one: export it as the default`

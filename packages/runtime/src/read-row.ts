@@ -71,11 +71,11 @@ class RowReader {
       this.#report(place, code, `row "${this.#id}": ${message}`, { hint })
       return { row: row('broken', { why: message }, expanded), place, source, fault: outcome.fault }
     }
-    const { plugin, files } = outcome
-    const fits = this.#checkConfig(plugin, expanded, place) && this.#failed.length === 0
+    const { ok: _, ...loaded } = outcome
+    const fits = this.#checkConfig(loaded.plugin, expanded, place) && this.#failed.length === 0
     const json = expanded === undefined || isNull(expanded.value) ? undefined : toJson(expanded.value)
-    if (!fits) return { row: row('broken', { why: 'its config is not valid', loaded: { plugin, source, files } }, expanded), place, source }
-    return { row: row('active', { loaded: { plugin, source, files }, config: json }, expanded), place, source }
+    if (!fits) return { row: row('broken', { why: 'its config is not valid', loaded }, expanded), place, source }
+    return { row: row('active', { loaded, config: json }, expanded), place, source }
   }
 
   #head(): { readonly value: RowHead; readonly located: Located } | undefined {

@@ -1,0 +1,50 @@
+import type { Kernel } from '@tenon/kernel'
+import type { Composition } from './composition.ts'
+import { NotActiveError } from './errors.ts'
+import { activeRows, type EditPlan, isEmpty, perform, planEdit, touched } from './plan-edit.ts'
+
+/** What became of an edit; the lists hold row ids. */
+export interface AppliedEdit {
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  readonly reconfigured: readonly string[]
+  readonly replaced: readonly string[]
+  readonly untouched: readonly string[]
+  /** Why all of it was taken back: the last good composition runs. */
+  readonly rolledBack?: Error
+}
+
+/** Diff, one transaction, verify; an edit that leaves a required row without life is taken back. */
+export async function applyPlan(kernel: Kernel, current: Composition, next: Composition): Promise<AppliedEdit> {
+  const plan = planEdit(current, next)
+  const applied = reportOf(plan)
+  if (isEmpty(plan)) return applied
+  const running = new Set(
+    activeRows(current)
+      .filter(({ id }) => kernel.row(id)?.phase === 'active')
+      .map(({ id }) => id),
+  )
+  const report = await perform(plan, kernel)
+  if (report.outcome === 'rolled-back') return { ...applied, rolledBack: report.error ?? new Error('the edit was rolled back') }
+  const concerned = new Set([...running, ...touched(plan).map(({ id }) => id)])
+  const required = activeRows(next).filter(({ id, optional }) => !optional && concerned.has(id))
+  const dead = required.filter(({ id }) => kernel.row(id)?.phase !== 'active')
+  if (dead.length === 0) return applied
+  const error = new NotActiveError(
+    'the edit was taken back, since it left required rows inactive',
+    dead.map(({ id }) => kernel.explain(id)),
+  )
+  await perform(planEdit(next, current), kernel)
+  return { ...applied, rolledBack: error }
+}
+
+function reportOf(plan: EditPlan): AppliedEdit {
+  const ids = (rows: readonly { readonly id: string }[]): readonly string[] => rows.map(({ id }) => id)
+  return {
+    added: ids(plan.added),
+    removed: ids(plan.removed),
+    reconfigured: ids(plan.reconfigured),
+    replaced: ids(plan.replaced),
+    untouched: plan.untouched,
+  }
+}

@@ -1,0 +1,47 @@
+import { Kernel, type Logger } from '@tenon/kernel'
+import { CatalogCheck, type CheckOptions } from './check.ts'
+import { CompositionError, NotActiveError } from './errors.ts'
+import { activeRows } from './plan-edit.ts'
+import { Runtime } from './runtime.ts'
+
+export interface RuntimeOptions extends CheckOptions {
+  /** Path of the catalog file. */
+  readonly catalog: string
+  /** Applies changes of the catalog files, and of plugins given by path, as they are written. Default false. */
+  readonly watch?: boolean
+  readonly logger?: Logger
+}
+
+/**
+ * Checks a catalog file, activates its rows and waits for those that are required.
+ * @throws CompositionError with every diagnostic, before anything ran; NotActiveError with the causes, after everything was closed again
+ */
+export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const { catalog, watch = false, logger, edit = {}, ...checkOptions } = options
+  const readAt = Date.now()
+  const check = new CatalogCheck(checkOptions)
+  const report = await check.run(catalog, edit)
+  if (!report.ok) throw new CompositionError(report.composition.file, report.diagnostics)
+  for (const { message, file, line } of report.diagnostics) logger?.warn({ file, line }, message)
+  const kernel = new Kernel(logger === undefined ? {} : { logger })
+  const runtime = new Runtime({ kernel, check, report, edit, logger })
+  try {
+    await boot(runtime, logger)
+    if (watch) await runtime.follow(report, readAt)
+    return runtime
+  } catch (error) {
+    await runtime.close()
+    throw error
+  }
+}
+
+async function boot({ kernel, composition }: Runtime, logger: Logger | undefined): Promise<void> {
+  const rows = activeRows(composition)
+  // One after the other in one tick: the kernel takes them as one edit, and unlike in a transaction a failure leaves its traces to read.
+  for (const { id, loaded, config, optional } of rows) kernel.load(loaded.plugin, config, { id, optional })
+  await kernel.settled()
+  const inactive = rows.filter(({ id }) => kernel.row(id)?.phase !== 'active')
+  const dead = inactive.filter(({ optional }) => !optional).map(({ id }) => kernel.explain(id))
+  if (dead.length > 0) throw new NotActiveError(`${composition.file} does not boot`, dead)
+  for (const { id } of inactive) logger?.warn({ row: id }, kernel.explain(id).message)
+}

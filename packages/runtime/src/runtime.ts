@@ -1,0 +1,166 @@
+import { type Capability, Emitter, type Kernel, type Logger } from '@tenon/kernel'
+import { type AppliedEdit, applyPlan } from './apply-plan.ts'
+import { type CatalogEdit, combineEdits } from './catalog-edit.ts'
+import type { CatalogCheck, CheckReport } from './check.ts'
+import type { Composition } from './composition.ts'
+import { CompositionError, RuntimeError } from './errors.ts'
+import { FileWatch } from './file-watch.ts'
+import { activeRows } from './plan-edit.ts'
+import type { LoadOutcome } from './plugin-loader.ts'
+import { type PluginSource, sourceKey } from './plugin-source.ts'
+
+export type RuntimeEvent =
+  /** An edit that a watched file brought about; `edit.rolledBack` says if it was taken back. */
+  | { readonly type: 'edited'; readonly edit: AppliedEdit }
+  /** A watched file cannot be applied; everything is as it was. */
+  | { readonly type: 'refused'; readonly error: Error }
+
+/** @internal What `openRuntime` has made ready. */
+export interface RuntimeParts {
+  readonly kernel: Kernel
+  readonly check: CatalogCheck
+  readonly report: CheckReport
+  readonly edit: CatalogEdit
+  readonly logger: Logger | undefined
+}
+
+/** An open composition. Edits queue: each is checked against the settled result of the one before. */
+export class Runtime implements AsyncDisposable {
+  readonly kernel: Kernel
+  readonly events = new Emitter<RuntimeEvent>()
+  readonly #check: CatalogCheck
+  readonly #logger: Logger | undefined
+  #composition: Composition
+  #edit: CatalogEdit
+  #watch: FileWatch | undefined
+  #queue: Promise<unknown> = Promise.resolve()
+  #closing: Promise<void> | undefined
+
+  /** @internal */
+  constructor({ kernel, check, report, edit, logger }: RuntimeParts) {
+    this.kernel = kernel
+    this.#check = check
+    this.#logger = logger
+    this.#composition = report.composition
+    this.#edit = edit
+  }
+
+  /** The one that runs; an edit that was refused or taken back does not show. */
+  get composition(): Composition {
+    return this.#composition
+  }
+
+  get<T>(capability: Capability<T>): T | undefined {
+    return this.kernel.get(capability)
+  }
+
+  /**
+   * Lays an edit over the catalog file, or changes to another composition. Nothing is written to a file. An edit stays until another
+   * one says otherwise, also when the file changes under it.
+   * @throws CompositionError before anything has changed; RuntimeError RUNTIME_CLOSED
+   */
+  apply(change: CatalogEdit | Composition): Promise<AppliedEdit> {
+    return this.#enqueue(async () => {
+      if ('rows' in change) return this.#change(change, {})
+      return this.#revise(combineEdits(this.#edit, change), (source) => this.#kept(source))
+    })
+  }
+
+  /**
+   * Loads the code of a row anew, with all it imports inside its package, and swaps it in once it loads and fits. Rows that share the
+   * code change with it.
+   * @throws CompositionError if the code does not load or its config does not fit, before anything has changed; RuntimeError ROW_UNKNOWN
+   */
+  reload(id: string): Promise<AppliedEdit> {
+    return this.#enqueue(async () => {
+      const row = activeRows(this.#composition).find((candidate) => candidate.id === id)
+      if (row === undefined) throw this.#unknown(id)
+      const wanted = sourceKey(row.loaded.source)
+      return this.#revise(this.#edit, (source) => (sourceKey(source) === wanted ? this.#check.loader.reload(source) : this.#kept(source)))
+    })
+  }
+
+  /** Dependents first, all that was kept last; later calls wait for the same. An edit under way is waited for. */
+  close(): Promise<void> {
+    this.#watch?.close()
+    this.#closing ??= this.#queue.then(() => this.kernel.close())
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** @internal Follows the catalog files and the sources of rows given by path. */
+  async follow(report: CheckReport, readAt: number): Promise<void> {
+    this.#watch ??= new FileWatch({
+      quietMs: 50,
+      changed: (files) => void this.#filesChanged(files),
+      failed: (folder, error) => this.#logger?.warn({ err: error, folder }, 'changes in this folder are not followed'),
+    })
+    await this.#watch.follow(report.watched, readAt)
+  }
+
+  async #filesChanged(files: ReadonlySet<string>): Promise<void> {
+    if (this.#closing !== undefined) return
+    try {
+      const edit = await this.#enqueue(() => this.#revise(this.#edit, (source) => this.#fresh(source, files)))
+      this.events.emit({ type: 'edited', edit })
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+      if (this.#closing !== undefined) return
+      this.#logger?.warn({ err: error }, 'a changed file was not applied')
+      this.events.emit({ type: 'refused', error })
+    }
+  }
+
+  /** Reads everything again: the file may have changed since, followed or not. */
+  async #revise(edit: CatalogEdit, load: (source: PluginSource) => Promise<LoadOutcome>): Promise<AppliedEdit> {
+    const readAt = Date.now()
+    const report = await this.#check.run(this.#composition.file, edit, load)
+    // Also if it is refused: the file that was just added is the one that will be mended.
+    if (this.#watch !== undefined) await this.follow(report, readAt)
+    if (!report.ok) throw new CompositionError(report.composition.file, report.diagnostics)
+    return this.#change(report.composition, edit)
+  }
+
+  async #change(next: Composition, edit: CatalogEdit): Promise<AppliedEdit> {
+    const applied = await applyPlan(this.kernel, this.#composition, next)
+    if (applied.rolledBack === undefined) {
+      this.#composition = next
+      this.#edit = edit
+    }
+    const { added, removed, reconfigured, replaced, rolledBack } = applied
+    if (rolledBack !== undefined) this.#logger?.error({ err: rolledBack }, 'an edit was rolled back')
+    else this.#logger?.info({ added, removed, reconfigured, replaced }, 'composition edited')
+    return applied
+  }
+
+  /** Code that runs stays as it is, whatever its file holds now. */
+  async #kept(source: PluginSource): Promise<LoadOutcome> {
+    const key = sourceKey(source)
+    const row = activeRows(this.#composition).find(({ loaded }) => sourceKey(loaded.source) === key)
+    return row === undefined ? this.#check.loader.load(source) : { ok: true, ...row.loaded }
+  }
+
+  /** Code whose sources changed is loaded anew, and counts as changed only if it is another. */
+  async #fresh(source: PluginSource, files: ReadonlySet<string>): Promise<LoadOutcome> {
+    const kept = await this.#kept(source)
+    if (!kept.ok || !kept.files.some((file) => files.has(file))) return kept
+    const loaded = await this.#check.loader.load(source)
+    return loaded.ok && loaded.code === kept.code ? kept : loaded
+  }
+
+  #unknown(id: string): RuntimeError {
+    const row = this.#composition.rows.find((candidate) => candidate.id === id)
+    if (row !== undefined) return new RuntimeError('ROW_UNKNOWN', `row "${id}" is not running: ${row.why ?? row.state}`)
+    return new RuntimeError('ROW_UNKNOWN', `there is no row "${id}"; rows: ${this.#composition.rows.map((known) => known.id).join(', ')}`)
+  }
+
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) return Promise.reject(new RuntimeError('RUNTIME_CLOSED', 'the runtime is closed'))
+    const result = this.#queue.then(work)
+    this.#queue = result.catch(() => undefined)
+    return result
+  }
+}
