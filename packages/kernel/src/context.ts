@@ -9,7 +9,7 @@ export interface Mark {
   open: boolean
 }
 
-const storage = new AsyncLocalStorage<Mark>()
+const storage = new AsyncLocalStorage<Mark | undefined>()
 let holds = 0
 
 /**
@@ -24,8 +24,8 @@ export function release(): void {
   if (--holds === 0) storage.disable()
 }
 
-/** Runs the synchronous part of `work`, and all it awaits while the storage is held, under the mark. */
-export function runMarked<T>(mark: Mark, work: () => T): T {
+/** Runs the synchronous part of `work`, and all it awaits while the storage is held, under the mark; without one in nobody's name. */
+export function runMarked<T>(mark: Mark | undefined, work: () => T): T {
   hold()
   try {
     return storage.run(mark, work)

@@ -1,5 +1,5 @@
 import { Agenda } from './agenda.ts'
-import { hold, release } from './context.ts'
+import { runMarked } from './context.ts'
 import { Lifecycle, type Observer } from './lifecycle.ts'
 import { decide, planDown, planUp } from './plan.ts'
 import { inOrder, type RowUnit, type World } from './world.ts'
@@ -47,11 +47,12 @@ export class Reconciler {
     })
   }
 
+  /** In nobody's name: a pass that a plugin's command caused would else run listeners under that plugin's mark. */
   #pass(): void {
-    hold()
-    while (this.#takeDown() || this.#close() || this.#bringUp());
-    release()
-    this.#passed()
+    runMarked(undefined, () => {
+      while (this.#takeDown() || this.#close() || this.#bringUp());
+      this.#passed()
+    })
   }
 
   #takeDown(): boolean {
