@@ -8,7 +8,7 @@ import { KernelError } from './errors.ts'
 import { type Budgets, checkBudgets, type Plugin } from './plugin.ts'
 import { Reconciling } from './reconciling.ts'
 import { type Cause, explain, inspect, type KernelReport } from './report.ts'
-import { type KernelEvent, type LoadOptions, Row } from './row.ts'
+import { handleOf, type KernelEvent, type LoadOptions, type Row } from './row.ts'
 import { refuse, Scope } from './scope.ts'
 
 export interface KernelOptions {
@@ -28,7 +28,6 @@ export class Kernel implements AsyncDisposable {
   /** Phase changes, provisions, faults and transactions. */
   readonly events: Emitter<KernelEvent>
   readonly #engine: Engine
-  readonly #rows = new WeakMap<object, Row>()
   #closing: Promise<void> | undefined
 
   constructor(options: KernelOptions = {}) {
@@ -62,12 +61,13 @@ export class Kernel implements AsyncDisposable {
       unit.unloaded = true
       throw error
     }
-    return this.#row(unit.id) as Row
+    return handleOf(unit, this.#engine)
   }
 
   /** The wanted row of this id. */
   row(id: string): Row | undefined {
-    return this.#row(id)
+    const unit = this.#engine.world.rows.get(id)
+    return unit === undefined ? undefined : handleOf(unit, this.#engine)
   }
 
   /**
@@ -116,14 +116,6 @@ export class Kernel implements AsyncDisposable {
     this.#engine.startClosing()
     await this.scope.close()
     await this.#engine.closeRows()
-  }
-
-  #row(id: string): Row | undefined {
-    const unit = this.#engine.world.rows.get(id)
-    if (unit === undefined) return undefined
-    const row = this.#rows.get(unit) ?? new Row(unit, this.#engine)
-    this.#rows.set(unit, row)
-    return row
   }
 }
 

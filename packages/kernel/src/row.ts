@@ -72,3 +72,9 @@ export class Row {
     return this.#engine.unload(this.#unit)
   }
 }
+
+/** The one handle of a row. */
+export function handleOf(unit: RowUnit, engine: Engine): Row {
+  unit.handle ??= new Row(unit, engine)
+  return unit.handle
+}

@@ -3,7 +3,7 @@ import type { AnyCapability } from './capability.ts'
 import type { Kept } from './kept.ts'
 import type { Budgets, Plugin } from './plugin.ts'
 import type { ForkBody } from './plugin-scope.ts'
-import type { Phase } from './row.ts'
+import type { Phase, Row } from './row.ts'
 
 /** All that concerns one capability: an index, so that a change costs what it touches and not what there is. */
 export class Slot {
@@ -78,6 +78,7 @@ export class RowUnit extends Node {
   parked = false
   unloaded = false
   kept: Kept | undefined
+  handle: Row | undefined
   faults: { readonly what: string; readonly error: Error }[] | undefined
   times: { activationMs: number; closingMs: number | undefined } | undefined
   waiters: { resolve(): void; reject(error: Error): void }[] | undefined
