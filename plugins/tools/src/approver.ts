@@ -1,27 +1,27 @@
-import type { PluginScope } from '@tenon/kernel'
+import type { AnyCapability, PluginScope } from '@tenon/kernel'
 import { Approval } from '@tenon/tools'
 import type { KeptTools } from './kept.ts'
 
 /**
- * Keeps in mind who can be asked. A reload of this row closes the fork although the provider stays, and must not cancel what a person is
- * being asked: only when the provider itself has left, the question ends.
+ * Keeps in mind who can be asked. A reload of this row ends the fork although the provider stays, and must not cancel what a person is
+ * being asked: the question ends when the provider has left for good, or another one is there.
  */
-export function followApprover<C, O extends never>(scope: PluginScope<C, O>, kept: KeptTools): void {
-  const leave = (): void => {
+export function followApprover<C, O extends AnyCapability>(scope: PluginScope<C, O>, kept: KeptTools): void {
+  const gone = (): void => {
     kept.approver?.gone.abort()
     kept.approver = undefined
   }
   scope.inject(
     [Approval],
     (fork, approval) => {
-      if (kept.approver?.approval !== approval) {
-        leave()
-        kept.approver = { approval, gone: new AbortController() }
-      }
+      if (kept.approver?.approval !== approval) gone()
+      const approver = kept.approver ?? { approval, gone: new AbortController(), present: true }
+      approver.present = true
+      kept.approver = approver
       fork.defer(() => {
-        if (!scope.closed) leave()
+        approver.present = false
       })
     },
-    leave,
+    gone,
   )
 }

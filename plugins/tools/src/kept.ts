@@ -21,9 +21,12 @@ export interface Policy {
 
 export type View = ReturnType<Tools['view']>
 
-/** Who can be asked, and whether he is still there. */
+/** Who can be asked. */
 export interface Approver {
   readonly approval: Approval
+  /** False while the row or the provider is in transition: nobody is asked then. */
+  present: boolean
+  /** Aborted when the provider has left. */
   readonly gone: AbortController
 }
 

@@ -40,7 +40,12 @@ export class ToolRegistry implements Tools {
     this.changed = kept.changed
     this.calls = kept.calls
     this.#catalogue = new Catalogue(kept, log)
-    this.#pipeline = new Pipeline(kept, this.#catalogue, reconciling, { config, log, now, approver: () => kept.approver })
+    this.#pipeline = new Pipeline(kept, this.#catalogue, reconciling, {
+      config,
+      log,
+      now,
+      approver: () => (kept.approver?.present === true ? kept.approver : undefined),
+    })
     const announcer = new Announcer(scope, reconciling, config.reconcileWaitMs, () => {
       const change = this.#catalogue.takeChange()
       if (change !== undefined) this.changed.emit(change)
