@@ -1,0 +1,82 @@
+import { readSync } from 'node:fs'
+import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net'
+import type { Capture } from '../output/capture.ts'
+
+/** The largest pipe a child can make (`/proc/sys/fs/pipe-max-size`); what one drain reads at most. */
+export const DRAIN_BYTES = 1_048_576
+
+/** Where the bytes of a captured stream come from. */
+export interface Source {
+  /**
+   * Takes what the leader, which has exited, left behind; without waiting for survivors. Undefined when that could be done at once.
+   */
+  drain(): Promise<void> | undefined
+  /** Reading goes on, but keeps no host alive. */
+  detach(): void
+  close(): void
+}
+
+/**
+ * Reads a FIFO into a capture. The socket reads into one buffer that all streams of the runtime share: the capture copies what it
+ * keeps before the call returns, so an idle stream costs no buffer of its own.
+ */
+export class FifoSource implements Source {
+  readonly #descriptor: number
+  readonly #socket: Socket
+  readonly #buffer: Buffer
+  readonly #capture: Capture
+
+  /** Owns `descriptor` from here on, unless it throws. */
+  constructor(descriptor: number, buffer: Buffer, capture: Capture) {
+    this.#descriptor = descriptor
+    this.#buffer = buffer
+    this.#capture = capture
+    const onread: OnReadOpts = { buffer, callback: (count) => capture.append(buffer.subarray(0, count)) }
+    // Documented for the constructor, and missing from its type.
+    const options: SocketConstructorOpts & { onread: OnReadOpts } = { fd: descriptor, readable: true, writable: false, onread }
+    this.#socket = new Socket(options)
+    capture.onRoom = () => this.#socket.resume()
+    this.#socket.once('error', (error: Error) => capture.end(error.message))
+    this.#socket.once('end', () => capture.end())
+    this.#socket.once('close', () => capture.end())
+  }
+
+  /**
+   * The socket holds nothing back (it has no queue), so what the leader left is in the FIFO: at most its size. A survivor that goes on
+   * writing cannot make it longer than that. A paused stream is read on all the same, past the bound of its queue.
+   */
+  drain(): undefined {
+    // The descriptor is closed in the tick in which the socket is destroyed.
+    for (let left = DRAIN_BYTES; left > 0 && !this.#socket.destroyed; ) {
+      const count = this.#read()
+      if (count === undefined) return
+      if (count === 0) {
+        this.close()
+        return
+      }
+      left -= count
+      this.#capture.append(this.#buffer.subarray(0, count))
+    }
+  }
+
+  detach(): void {
+    if (!this.#socket.destroyed) this.#socket.unref()
+  }
+
+  close(): void {
+    if (!this.#socket.destroyed) this.#socket.destroy()
+    this.#capture.end()
+  }
+
+  /** Undefined when there is nothing now and somebody could still write. */
+  #read(): number | undefined {
+    try {
+      return readSync(this.#descriptor, this.#buffer, 0, this.#buffer.length, null)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined
+      this.#capture.end((error as Error).message)
+      this.close()
+      return undefined
+    }
+  }
+}

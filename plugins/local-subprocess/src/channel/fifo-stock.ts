@@ -1,0 +1,134 @@
+import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import type { PrivateDirectory } from './private-directory.ts'
+
+/** FIFOs made by one run of `mkfifo`. */
+const BATCH = 64
+
+/** Write permission for everybody: a command that changes its user may still reopen `/dev/stdout`. Nobody else can read. */
+const MODE = '0622'
+
+/** Runs a program to its end. */
+export type RunProgram = (file: string, args: readonly string[]) => Promise<void>
+export type RunProgramSync = (file: string, args: readonly string[]) => void
+
+/** A FIFO with its read end open. `path` is still there, for whoever opens the write end. */
+export interface Fifo {
+  readonly path: string
+  readonly readEnd: number
+}
+
+/**
+ * FIFOs in stock, since Node has no call that makes one: a run of a program for each would double the cost of a command. Each serves
+ * one stream and is never used again: a survivor that had opened `/dev/stdout` for reading would take the next command's output.
+ */
+export class FifoStock {
+  readonly #directory: PrivateDirectory
+  readonly #run: RunProgram
+  readonly #runSync: RunProgramSync
+  readonly #fault: (error: unknown) => void
+  #names: string[] = []
+  #counter = 0
+  #refill: Promise<void> | undefined
+  /** Set when `mkfifo` cannot be had; it is not tried again. */
+  #broken = false
+
+  constructor(directory: PrivateDirectory, run: RunProgram, runSync: RunProgramSync, fault: (error: unknown) => void) {
+    this.#directory = directory
+    this.#run = run
+    this.#runSync = runSync
+    this.#fault = fault
+  }
+
+  get size(): number {
+    return this.#names.length
+  }
+
+  /** Undefined where FIFOs cannot be made. @throws EMFILE and ENFILE: no descriptor is left, for anything. */
+  take(): Fifo | undefined {
+    // The second try is for a directory that a cleaner took, with everything in stock.
+    for (let attempt = 0; attempt < 2 && !this.#broken; attempt++) {
+      const path = this.#pop()
+      if (path === undefined) return undefined
+      try {
+        return { path, readEnd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) }
+      } catch (error) {
+        if (isOutOfDescriptors(error)) {
+          this.#names.push(path)
+          throw error
+        }
+        this.#names = []
+        this.#directory.renew()
+      }
+    }
+    return undefined
+  }
+
+  /** Removes the name of a FIFO both ends of which are open, or that is not going to be used. */
+  discard(fifo: Fifo): void {
+    try {
+      unlinkSync(fifo.path)
+    } catch {
+      // Gone already: that is what was wanted.
+    }
+  }
+
+  /** Closes a FIFO that nobody reads. */
+  cancel(fifo: Fifo): void {
+    closeSync(fifo.readEnd)
+    this.discard(fifo)
+  }
+
+  /** Forgets the stock, which lies in a directory that is left behind. */
+  clear(): void {
+    this.#names = []
+  }
+
+  /** Resolves when no run of `mkfifo` is under way. */
+  async quiet(): Promise<void> {
+    this.#broken = true
+    await this.#refill
+  }
+
+  #pop(): string | undefined {
+    const name = this.#names.pop() ?? this.#makeNow()
+    if (this.#names.length < BATCH / 2) this.#refill ??= this.#makeLater()
+    return name
+  }
+
+  #makeNow(): string | undefined {
+    try {
+      const names = this.#freshNames()
+      this.#runSync('mkfifo', ['-m', MODE, ...names])
+      this.#names.push(...names)
+      return this.#names.pop()
+    } catch (error) {
+      if (isOutOfDescriptors(error)) throw error
+      this.#broken = true
+      this.#fault(error)
+      return undefined
+    }
+  }
+
+  async #makeLater(): Promise<void> {
+    try {
+      const names = this.#freshNames()
+      await this.#run('mkfifo', ['-m', MODE, ...names])
+      this.#names.unshift(...names)
+    } catch {
+      // Whoever empties the stock tries again, at once, and says what is wrong.
+    } finally {
+      this.#refill = undefined
+    }
+  }
+
+  #freshNames(): string[] {
+    const directory = this.#directory.path()
+    return Array.from({ length: BATCH }, () => join(directory, `${this.#counter++}.fifo`))
+  }
+}
+
+export function isOutOfDescriptors(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code
+  return code === 'EMFILE' || code === 'ENFILE'
+}

@@ -1,0 +1,110 @@
+import { closeSync } from 'node:fs'
+import { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import type { OutputMode } from '@tenon/subprocess'
+import type { OutputEnd } from '../launch/launch-plan.ts'
+import { Capture } from '../output/capture.ts'
+import type { SpillShelf } from '../output/spill-shelf.ts'
+import { FifoSource, type Source } from './fifo-source.ts'
+import type { Fifo, FifoStock } from './fifo-stock.ts'
+import { PipeSource } from './pipe-source.ts'
+
+export interface ChannelParts {
+  readonly stock: FifoStock
+  readonly shelf: SpillShelf
+  /** Shared by all streams: what is read into it is copied before the next read. */
+  readonly buffer: Buffer
+}
+
+/** Something that lives until its end comes, or the runtime's. */
+export interface Closable {
+  close(): void
+}
+
+/** One of the two outputs of a child, from before its launch until nothing can come any more. */
+export class OutputChannel implements Closable {
+  /** Present for a collected stream. */
+  readonly capture: Capture | undefined
+  /** Present for a raw stream once the child runs. */
+  stream: Readable | undefined
+  readonly #mode: OutputMode
+  readonly #parts: ChannelParts
+  #fifo: Fifo | undefined
+  #source: Source | undefined
+
+  constructor(mode: OutputMode, parts: ChannelParts) {
+    this.#mode = mode
+    this.#parts = parts
+    this.capture = typeof mode === 'object' ? new Capture(mode, parts.shelf) : undefined
+  }
+
+  /** A raw stream is a FIFO too: Node throws away what nobody has begun to read from a pipe of its own when the child exits. @throws EMFILE, ENFILE */
+  open(): void {
+    if (this.#mode !== 'inherit') this.#fifo = this.#parts.stock.take()
+  }
+
+  get end(): OutputEnd {
+    if (this.#mode === 'inherit') return { kind: 'inherit' }
+    return this.#fifo === undefined ? { kind: 'pipe' } : { kind: 'fifo', path: this.#fifo.path }
+  }
+
+  /** The child holds its end. `pipe` is the host's end of a pipe. Stays in `open` until nothing can come any more. */
+  launched(pipe: Readable | undefined, open: Set<Closable>): void {
+    const { capture } = this
+    if (capture === undefined) {
+      this.stream = this.#takeFifo((descriptor) => new Socket({ fd: descriptor, readable: true, writable: false })) ?? pipe
+      if (this.stream === undefined) return
+      open.add(this)
+      this.stream.once('close', () => open.delete(this))
+      return
+    }
+    open.add(this)
+    capture.onEnd = () => open.delete(this)
+    try {
+      this.#source = this.#takeFifo((descriptor) => new FifoSource(descriptor, this.#parts.buffer, capture))
+      if (this.#source === undefined && pipe !== undefined) this.#source = new PipeSource(pipe, capture)
+    } catch (error) {
+      // The child runs: it is no start failure any more, but a stream that cannot be read.
+      capture.end(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  /** Nothing was started. */
+  cancel(): void {
+    if (this.#fifo !== undefined) this.#parts.stock.cancel(this.#fifo)
+    this.#fifo = undefined
+    this.capture?.end()
+  }
+
+  /** The leader has exited: takes what it left. Undefined if all of it is safe at once. */
+  settle(): Promise<void> | undefined {
+    const draining = this.#source?.drain()
+    this.#source?.detach()
+    return draining === undefined ? this.capture?.flushed() : draining.then(() => this.capture?.flushed())
+  }
+
+  /** The tree is gone: what it left is taken, and nothing more is expected, although a stranger may still hold the other end. */
+  abandoned(): void {
+    const draining = this.#source?.drain()
+    if (draining === undefined) this.capture?.finish()
+    else void draining.then(() => this.capture?.finish())
+  }
+
+  close(): void {
+    this.#source?.close()
+    this.stream?.destroy()
+  }
+
+  #takeFifo<T>(use: (descriptor: number) => T): T | undefined {
+    const fifo = this.#fifo
+    if (fifo === undefined) return undefined
+    this.#fifo = undefined
+    this.#parts.stock.discard(fifo)
+    try {
+      return use(fifo.readEnd)
+    } catch (error) {
+      closeSync(fifo.readEnd)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Beginning of the names of all private directories; random characters follow. */
+export const DIRECTORY_PREFIX = 'tenon-'
+/** The file in it that says who owns it. */
+export const OWNER_FILE = 'owner.json'
+
+/**
+ * Where one runtime keeps FIFOs, spill files and the data for standard inputs: 0700, of a random name, made when first needed.
+ */
+export class PrivateDirectory {
+  /** Replaced by each activation; a directory that exists stays in use until it is renewed. */
+  base: string
+  readonly #owner: string
+  #path: string | undefined
+  readonly #made: string[] = []
+
+  constructor(base: string, owner: string) {
+    this.base = base
+    this.#owner = owner
+  }
+
+  /** @throws what mkdtemp throws */
+  path(): string {
+    this.#path ??= this.#make()
+    return this.#path
+  }
+
+  /** The next use makes a fresh one, if this one is gone or belongs to another base by now. */
+  renew(): void {
+    if (this.#path !== undefined && (!existsSync(this.#path) || !this.#path.startsWith(join(this.base, DIRECTORY_PREFIX)))) this.#path = undefined
+  }
+
+  async remove(): Promise<void> {
+    this.#path = undefined
+    await Promise.all(this.#made.splice(0).map((path) => rm(path, { recursive: true, force: true })))
+  }
+
+  removeSync(): void {
+    this.#path = undefined
+    for (const path of this.#made.splice(0)) rmSync(path, { recursive: true, force: true })
+  }
+
+  #make(): string {
+    const path = mkdtempSync(join(this.base, DIRECTORY_PREFIX))
+    this.#made.push(path)
+    // The mode of mkdtemp passes through the umask.
+    chmodSync(path, 0o700)
+    writeFileSync(join(path, OWNER_FILE), this.#owner, { mode: 0o600, flag: 'wx' })
+    return path
+  }
+}

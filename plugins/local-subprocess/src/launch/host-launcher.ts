@@ -1,0 +1,90 @@
+import type { ChildProcess, SpawnOptions, StdioOptions } from 'node:child_process'
+import { closeSync, constants, openSync } from 'node:fs'
+import type { ExitFacts } from '@tenon/subprocess'
+import type { LaunchEvents, Launched, Launcher, LaunchPlan, OutputEnd, StdinEnd } from './launch-plan.ts'
+
+export type SpawnFunction = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess
+
+const NOTHING: Launched = { pid: undefined, stdin: undefined, stdout: undefined, stderr: undefined }
+
+/** Launches as a child of the host itself. */
+export class HostLauncher implements Launcher {
+  readonly #spawn: SpawnFunction
+  readonly #assertRunnable: (plan: LaunchPlan) => void
+
+  /**
+   * `assertRunnable` throws what the platform would for a program that is not there: needed where a missing program would first start
+   * a command interpreter.
+   */
+  constructor(spawn: SpawnFunction, assertRunnable: (plan: LaunchPlan) => void = () => undefined) {
+    this.#spawn = spawn
+    this.#assertRunnable = assertRunnable
+  }
+
+  launch(plan: LaunchPlan, events: LaunchEvents): Launched {
+    const ends = new ChildEnds()
+    try {
+      this.#assertRunnable(plan)
+      const stdio: StdioOptions = [ends.stdin(plan.stdin), ends.output(plan.stdout), ends.output(plan.stderr)]
+      const [program, ...args] = plan.argv
+      const child = this.#spawn(program, args, {
+        cwd: plan.cwd,
+        env: withoutHostAdditions(plan.env),
+        stdio,
+        detached: true,
+        windowsHide: true,
+        ...(plan.argv0 !== undefined && { argv0: plan.argv0 }),
+      })
+      return follow(child, events)
+    } catch (cause) {
+      // Never before `launch` returned.
+      process.nextTick(() => events.failed(cause))
+      return NOTHING
+    } finally {
+      ends.close()
+    }
+  }
+}
+
+function follow(child: ChildProcess, events: LaunchEvents): Launched {
+  const { pid } = child
+  if (pid === undefined) {
+    child.on('error', (cause: Error) => events.failed(cause))
+    // Node made the host's ends before it knew; out of descriptors, it made nothing at all.
+    for (const stream of (child.stdio as ChildProcess['stdio'] | undefined) ?? []) stream?.destroy()
+    return NOTHING
+  }
+  child.on('error', (error: Error) => events.fault(error))
+  child.once('exit', (exitCode: number | null, signal: NodeJS.Signals | null) => events.exited({ exitCode, signal } satisfies ExitFacts))
+  return { pid, stdin: child.stdin ?? undefined, stdout: child.stdout ?? undefined, stderr: child.stderr ?? undefined }
+}
+
+/** Node copies this variable of the host into every environment that does not have it, be it as undefined. */
+function withoutHostAdditions(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return 'NODE_V8_COVERAGE' in env ? env : Object.assign(Object.create(null) as NodeJS.ProcessEnv, env, { NODE_V8_COVERAGE: undefined })
+}
+
+/** The child's ends: open for as long as the call that starts it. */
+class ChildEnds {
+  readonly #descriptors: number[] = []
+
+  stdin(end: StdinEnd): number | 'ignore' | 'pipe' {
+    if (end.kind === 'null') return 'ignore'
+    return end.kind === 'pipe' ? 'pipe' : this.#open(end.path, constants.O_RDONLY)
+  }
+
+  output(end: OutputEnd): number | 'inherit' | 'pipe' {
+    // Blocking: the child expects its standard streams so. A reader is there, so this does not wait.
+    return end.kind === 'fifo' ? this.#open(end.path, constants.O_WRONLY) : end.kind
+  }
+
+  close(): void {
+    for (const descriptor of this.#descriptors) closeSync(descriptor)
+  }
+
+  #open(path: string, flags: number): number {
+    const descriptor = openSync(path, flags)
+    this.#descriptors.push(descriptor)
+    return descriptor
+  }
+}

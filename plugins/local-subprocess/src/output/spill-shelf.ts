@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { closeSync, constants, fchmod, close as fsClose, fstat, open, openSync, readSync, statfs, unlink, write } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { PrivateDirectory } from '../channel/private-directory.ts'
+import type { Warnings } from '../warnings.ts'
+import type { SpillFile } from './spill-file.ts'
+
+/** What spilling does to the file system. */
+export interface SpillFiles {
+  /** Exclusive, 0600 whatever the umask. */
+  create(path: string): Promise<number>
+  write(descriptor: number, buffer: Buffer, from: number, length: number, position: number): Promise<number>
+  /** Names the file still has. */
+  links(descriptor: number): Promise<number>
+  close(descriptor: number): Promise<void>
+  unlink(path: string): Promise<void>
+  freeBytes(directory: string): Promise<number>
+  /** Fills `target` from `position` on. Throws if the file is gone or shorter. */
+  readSync(path: string, position: number, target: Buffer): void
+}
+
+export interface SpillLimits {
+  /** Spilling stops when the file system has less. */
+  readonly minFreeBytes: number
+  /** All files of the runtime together; beyond it the oldest goes. */
+  readonly retainedSpillBytes: number
+}
+
+/** The spill files of one runtime, oldest first. */
+export class SpillShelf {
+  readonly files: SpillFiles
+  readonly #directory: PrivateDirectory
+  readonly #warnings: Warnings
+  readonly #oldestFirst = new Set<SpillFile>()
+  #bytes = 0
+  /** Replaced by each activation. */
+  limits: SpillLimits
+
+  constructor(directory: PrivateDirectory, warnings: Warnings, limits: SpillLimits, files: SpillFiles) {
+    this.#directory = directory
+    this.#warnings = warnings
+    this.limits = limits
+    this.files = files
+  }
+
+  /** A new file of a random name. @throws what the file system throws, or ENOSPC when it is nearly full */
+  async create(): Promise<{ readonly path: string; readonly descriptor: number }> {
+    try {
+      return await this.#create()
+    } catch (error) {
+      // A cleaner took the directory: once more, in a fresh one.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      this.#directory.renew()
+      return this.#create()
+    }
+  }
+
+  async #create(): Promise<{ readonly path: string; readonly descriptor: number }> {
+    await this.assertRoom()
+    const path = join(this.#directory.path(), `${randomUUID()}.out`)
+    return { path, descriptor: await this.files.create(path) }
+  }
+
+  /** @throws when the file system is nearly full, or cannot be asked */
+  async assertRoom(): Promise<void> {
+    const free = await this.files.freeBytes(this.#directory.path())
+    if (free < this.limits.minFreeBytes) {
+      throw Object.assign(new Error(`${free} bytes are free, minFreeBytes is ${this.limits.minFreeBytes}`), { code: 'ENOSPC' })
+    }
+  }
+
+  add(file: SpillFile): void {
+    this.#oldestFirst.add(file)
+  }
+
+  remove(file: SpillFile): void {
+    if (this.#oldestFirst.delete(file)) this.#bytes -= file.bytes
+  }
+
+  grew(bytes: number): void {
+    this.#bytes += bytes
+    for (const oldest of this.#oldestFirst) {
+      if (this.#bytes <= this.limits.retainedSpillBytes) return
+      oldest.withdraw()
+    }
+  }
+
+  /** Never thrown at anybody: the stream goes on as a tail. One warning per runtime and cause. */
+  fault(what: 'write' | 'close' | 'delete', error: unknown): void {
+    const code = (error as NodeJS.ErrnoException | undefined)?.code ?? 'unknown'
+    // A cleaner was faster.
+    if (what === 'delete' && code === 'ENOENT') return
+    this.#warnings.once(`spill ${what} ${code}`, { err: error }, `cannot ${what} a spill file (${code}); output beyond its tail is lost`)
+  }
+
+  withdrawAll(): void {
+    for (const file of this.#oldestFirst) file.withdraw()
+  }
+}
+
+const promised = {
+  open: promisify(open),
+  write: promisify(write),
+  fstat: promisify(fstat),
+  fchmod: promisify(fchmod),
+  close: promisify(fsClose),
+  unlink: promisify(unlink),
+  statfs: promisify(statfs),
+}
+
+export const systemFiles: SpillFiles = {
+  async create(path) {
+    const descriptor = await promised.open(path, 'wx', 0o600)
+    await promised.fchmod(descriptor, 0o600)
+    return descriptor
+  },
+  async write(descriptor, buffer, from, length, position) {
+    return (await promised.write(descriptor, buffer, from, length, position)).bytesWritten
+  },
+  links: async (descriptor) => (await promised.fstat(descriptor)).nlink,
+  close: promised.close,
+  unlink: promised.unlink,
+  async freeBytes(directory) {
+    const { bavail, bsize } = await promised.statfs(directory)
+    return bavail * bsize
+  },
+  readSync(path, position, target) {
+    const descriptor = openSync(path, constants.O_RDONLY)
+    try {
+      for (let done = 0; done < target.length; ) {
+        const count = readSync(descriptor, target, done, target.length - done, position + done)
+        if (count === 0) throw Object.assign(new Error(`${path} is shorter than what was written to it`), { code: 'ENOENT' })
+        done += count
+      }
+    } finally {
+      closeSync(descriptor)
+    }
+  },
+}

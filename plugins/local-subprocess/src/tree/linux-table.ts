@@ -1,0 +1,157 @@
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { uptime } from 'node:os'
+import { COOKIE_VARIABLE } from '@tenon/subprocess'
+import type { ProcessEntry, ProcessTable, Snapshot } from './process-table.ts'
+
+/** USER_HZ: /proc counts in hundredths of a second on every architecture Node runs on (man 5 proc). */
+const TICKS_PER_SECOND = 100
+
+/** A slice of a scan: short beside the 5 ms that nothing may block the event loop. */
+const SLICE_MS = 2
+
+/** More than any `/proc/PID/stat`: 52 numbers and a name of at most 64 bytes. */
+const STAT_BYTES = 2_048
+
+const COOKIE_NAME = Buffer.from(`${COOKIE_VARIABLE}=`)
+
+/** Parent of all kernel threads, which have no environment. */
+const KTHREADD = 2
+
+interface Seen {
+  readonly start: number
+  readonly cookie: string | undefined
+}
+
+/** The process table in `/proc`. */
+export class LinuxTable implements ProcessTable {
+  readonly #root: string
+  readonly #stat = Buffer.allocUnsafe(STAT_BYTES)
+  /** Environments do not change and are dear to read. Holds processes of the last scan only. */
+  #cookies = new Map<number, Seen>()
+
+  constructor(root = '/proc') {
+    this.#root = root
+  }
+
+  now(): number {
+    return Math.floor(uptime() * TICKS_PER_SECOND)
+  }
+
+  async snapshot(): Promise<Snapshot | undefined> {
+    const scan = new Scan()
+    try {
+      // The second listing finds what was forked by a process that ended before its own turn came.
+      for (let listing = 0; listing < 2; listing++) {
+        const pids = numeric(await readdir(this.#root)).filter((pid) => !scan.listed.has(pid))
+        for (let index = 0; index < pids.length; ) {
+          const until = performance.now() + SLICE_MS
+          while (index < pids.length && performance.now() < until) this.#read(pids[index++] ?? 0, scan)
+          if (index < pids.length) await new Promise((resolve) => setImmediate(resolve))
+        }
+      }
+    } catch {
+      return undefined
+    }
+    this.#cookies = scan.cookies
+    return scan
+  }
+
+  snapshotSync(): Snapshot | undefined {
+    const scan = new Scan()
+    try {
+      for (const pid of numeric(readdirSync(this.#root))) this.#read(pid, scan)
+    } catch {
+      return undefined
+    }
+    return scan
+  }
+
+  confirm(entry: ProcessEntry): boolean {
+    const current = this.read(entry.pid)
+    return current !== undefined && current.start === entry.start && !current.zombie
+  }
+
+  /** One process, now. */
+  read(pid: number): ProcessEntry | undefined {
+    const length = readInto(`${this.#root}/${pid}/stat`, this.#stat)
+    return length === undefined ? undefined : parseStat(pid, this.#stat.toString('latin1', 0, length))
+  }
+
+  #read(pid: number, scan: Scan): void {
+    scan.listed.add(pid)
+    const entry = this.read(pid)
+    if (entry === undefined) return
+    scan.entries.set(pid, entry)
+    const seen = this.#cookies.get(pid)
+    if (seen?.start === entry.start) {
+      scan.cookies.set(pid, seen)
+    } else if (!entry.zombie && entry.parent !== KTHREADD) {
+      const environment = readWhole(`${this.#root}/${pid}/environ`)
+      // Empty in the middle of an exec: not the last word, so not remembered.
+      if (environment !== undefined && environment.length > 0) scan.cookies.set(pid, { start: entry.start, cookie: cookieIn(environment) })
+    }
+  }
+}
+
+class Scan implements Snapshot {
+  readonly entries = new Map<number, ProcessEntry>()
+  readonly cookies = new Map<number, Seen>()
+  readonly listed = new Set<number>()
+
+  cookie(entry: ProcessEntry): string | undefined {
+    const seen = this.cookies.get(entry.pid)
+    return seen?.start === entry.start ? seen.cookie : undefined
+  }
+}
+
+/** man 5 proc, `/proc/pid/stat`. The name in parentheses may hold anything, parentheses too: fields count from the last one. */
+export function parseStat(pid: number, text: string): ProcessEntry | undefined {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const [state, parent, group, session] = fields
+  const threads = Number(fields[17])
+  const start = Number(fields[19])
+  if (state === undefined || !Number.isFinite(start)) return undefined
+  // A process whose first thread has ended lives on in the others, and shows as a zombie all the same.
+  const zombie = (state === 'Z' && !(threads > 1)) || state === 'X'
+  return { pid, parent: Number(parent), group: Number(group), session: Number(session), start, zombie }
+}
+
+/** The value of the cookie variable in a block of `NAME=value\0`. */
+export function cookieIn(environment: Buffer): string | undefined {
+  let at = environment.indexOf(COOKIE_NAME)
+  while (at > 0 && environment[at - 1] !== 0) at = environment.indexOf(COOKIE_NAME, at + 1)
+  if (at === -1) return undefined
+  const from = at + COOKIE_NAME.length
+  const end = environment.indexOf(0, from)
+  return environment.toString('latin1', from, end === -1 ? environment.length : end)
+}
+
+function numeric(names: readonly string[]): number[] {
+  return names.filter((name) => name >= '1' && name < ':').map(Number)
+}
+
+function readInto(path: string, target: Buffer): number | undefined {
+  let descriptor: number
+  try {
+    descriptor = openSync(path, 'r')
+  } catch {
+    return undefined
+  }
+  try {
+    return readSync(descriptor, target, 0, target.length, 0)
+  } catch {
+    return undefined
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function readWhole(path: string): Buffer | undefined {
+  for (let size = 16_384; ; size *= 4) {
+    const target = Buffer.allocUnsafe(size)
+    const length = readInto(path, target)
+    if (length === undefined) return undefined
+    if (length < size) return target.subarray(0, length)
+  }
+}

@@ -1,0 +1,29 @@
+import type { EnvEntries } from '@tenon/subprocess'
+import type { RunProgram, RunProgramSync } from './channel/fifo-stock.ts'
+import type { Clock } from './clock.ts'
+import type { Launcher } from './launch/launch-plan.ts'
+import type { SpillFiles } from './output/spill-shelf.ts'
+import type { SendSignal } from './tree/posix-tree.ts'
+import type { ProcessTable } from './tree/process-table.ts'
+
+/** Everything outside this plugin that it touches, so that each column of a platform can be tried on one machine. */
+export interface World {
+  readonly platform: NodeJS.Platform
+  /** The host's pid. */
+  readonly host: number
+  /** The host's environment as it was when the runtime was made. */
+  readonly environment: EnvEntries
+  readonly temporaryDirectory: string
+  readonly clock: Clock
+  readonly table: ProcessTable
+  readonly send: SendSignal
+  readonly launcher: Launcher
+  /** Runs a program of the system; rejects unless it ends with 0. */
+  readonly run: RunProgram
+  readonly runSync: RunProgramSync
+  readonly files: SpillFiles
+  /** Says whose a private directory is. */
+  readonly owner: string
+  /** Calls the listener when the host exits, before earlier ones. The result removes it. */
+  onHostExit(listener: () => void): () => void
+}
