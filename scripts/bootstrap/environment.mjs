@@ -18,8 +18,11 @@ export function setUpEnvironment(env) {
 const SETTING = /^npm_config_/i
 const REACH = /^npm_config_(.*registry|ca|cafile|cert|key|.*proxy|strict_ssl|userconfig|globalconfig|cache|.*auth.*)$/i
 
+/** Overrides what an `.npmrc` may say of leaving things out. */
+export const EVERYTHING = { npm_config_production: 'false', npm_config_optional: 'true', npm_config_only: 'null' }
+
 /**
- * The same with a home to write to: a build machine may have none, an empty name, or one that belongs to somebody else,
+ * An environment with a home to write to: a build machine may have none, an empty name, or one that belongs to somebody else,
  * and then the package store lies in the checkout.
  *
  * @param {NodeJS.ProcessEnv} env

@@ -1,6 +1,6 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { setUpEnvironment, withHome } from './environment.mjs'
+import { EVERYTHING, setUpEnvironment, withHome } from './environment.mjs'
 import { SetUpLock } from './set-up-lock.mjs'
 import { buildFingerprint, installationFingerprint, isCompiled, isStamped, writeStamp } from './stamp.mjs'
 import { runStep } from './step.mjs'
@@ -80,7 +80,8 @@ class Steps {
     rmSync(installedStamp(this.#root), { force: true })
     if (isFromNpm(this.#root)) rmSync(join(this.#root, 'node_modules'), { recursive: true, force: true })
     const fingerprint = installationFingerprint(this.#root)
-    await this.#run('pnpm install', [process.execPath, pnpm, 'install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only'])
+    const flags = ['--frozen-lockfile', '--prefer-offline', '--reporter=append-only']
+    await this.#run('pnpm install', [process.execPath, pnpm, 'install', ...flags], { env: EVERYTHING })
     writeStamp(installedStamp(this.#root), fingerprint)
   }
 
@@ -113,14 +114,14 @@ class Steps {
   /**
    * @param {string} name
    * @param {[string, ...string[]]} argv
-   * @param {{ shell?: boolean }} [options]
+   * @param {{ shell?: boolean, env?: NodeJS.ProcessEnv }} [options] `env` is added
    */
-  async #run(name, argv, options) {
+  async #run(name, argv, { shell = false, env } = {}) {
     try {
       await runStep(name, argv, {
-        ...options,
+        shell,
         cwd: this.#root,
-        env: this.#env,
+        env: { ...this.#env, ...env },
         output: 'on failure',
         started: (pid) => this.#lock.nameStep(pid),
       })
