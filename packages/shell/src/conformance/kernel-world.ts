@@ -1,0 +1,31 @@
+import { Kernel, type Plugin } from '@tenon/kernel'
+import { Shell } from '../index.ts'
+import type { ShellSettings, ShellWorld } from './world.ts'
+
+/** A kernel of its own with two rows: the process provider and the executor under test. */
+export async function openKernelWorld(processes: Plugin<never>, executor: Plugin<never>, settings: ShellSettings = {}): Promise<ShellWorld> {
+  const kernel = new Kernel()
+  const provided = (): Shell => {
+    const shell = kernel.get(Shell)
+    if (shell === undefined) throw new Error(`row "executor" provides no shell: ${JSON.stringify(kernel.explain('executor'))}`)
+    return shell
+  }
+  const subprocess = kernel.load(processes as Plugin, {}, { id: 'processes' })
+  const row = kernel.load(executor as Plugin, settings, { id: 'executor' })
+  try {
+    await row.ready()
+  } catch (error) {
+    await kernel[Symbol.asyncDispose]()
+    throw error
+  }
+  return {
+    shell: provided(),
+    // Another plugin object is other code: the row is activated anew even with equal settings.
+    reload: async (next = settings) => {
+      await row.replace({ ...(executor as Plugin) }, next)
+      return provided()
+    },
+    endProcesses: () => subprocess.unload(),
+    close: () => kernel[Symbol.asyncDispose](),
+  }
+}
