@@ -18,7 +18,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: 'unit',
-          include: ['packages/*/test/**/*.spec.ts', 'plugins/*/test/**/*.spec.ts', 'test/**/*.spec.ts'],
+          include: ['{packages,plugins}/*/test/**/*.spec.ts', 'catalog/test/**/*.spec.ts', 'test/**/*.spec.ts'],
           exclude: ['**/*.process.spec.ts', '**/*.e2e.spec.ts', '**/node_modules/**'],
           isolate: false,
           testTimeout: 20_000,
@@ -28,7 +28,11 @@ export default defineConfig({
         ...shared,
         test: {
           name: 'process',
-          include: ['packages/*/test/**/*.{process,e2e}.spec.ts', 'plugins/*/test/**/*.{process,e2e}.spec.ts', 'test/**/*.{process,e2e}.spec.ts'],
+          include: [
+            '{packages,plugins}/*/test/**/*.{process,e2e}.spec.ts',
+            'catalog/test/**/*.{process,e2e}.spec.ts',
+            'test/**/*.{process,e2e}.spec.ts',
+          ],
           exclude: ['**/node_modules/**'],
           testTimeout: 60_000,
         },

@@ -17,7 +17,8 @@ export const filesAreNamedAfterTheOneThingInside: Rule = (tree) =>
     const [name = '', ...aspects] = (parts.pop() ?? '').replace(/\.[cm]?[jt]s$/, '').split('.')
     const folders = parts.filter((folder) => !folder.startsWith('.'))
     const odd = [name, ...aspects, ...folders].filter((word) => !KEBAB.test(word))
-    const empty = [name, ...folders].filter((word) => SAYS_NOTHING.test(word))
+    // A spec is named after its subject, and types can be one.
+    const empty = [...(path.endsWith('.spec.ts') ? [] : [name]), ...folders].filter((word) => SAYS_NOTHING.test(word))
     return [...odd.map((word) => `${path}: "${word}" is not kebab-case`), ...empty.map((word) => `${path}: "${word}" does not say what is inside`)]
   })
 
@@ -60,8 +61,11 @@ const HOSTS = new RegExp(
   ['npmjs', 'yarnpkg', 'npmmirror', 'pkg\\.github', 'jsr\\.io'].map((name) => `(registry|npm|www)\\.${name}|://${name}`).join('|'),
 )
 const ADDRESS = /^\s*(tarball|resolved):|https?:\/\//m
+/** Ada does not exist: whoever needs a home in an example takes hers. */
 const HOMES = new RegExp(
-  [...['root', 'home/[a-z_][\\w-]*', 'Users/[A-Za-z][\\w-]*'].map((place) => `(?<![\\w.}])/${place}/`), '[A-Z]:\\\\Users\\\\'].join('|'),
+  [...['root', 'home/(?!ada/)[a-z_][\\w-]*', 'Users/(?!ada/)[A-Za-z][\\w-]*'].map((place) => `(?<![\\w.}])/${place}/`), '[A-Z]:\\\\Users\\\\'].join(
+    '|',
+  ),
 )
 
 export const noRegistryIsNamed: Rule = (tree) =>
