@@ -1,1 +1,3 @@
-export {}
+export { ExitCode } from './exit-codes.ts'
+export type { Io } from './io.ts'
+export { main } from './program.ts'

@@ -1,6 +1,5 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control characters are what this file is about.
 import { stripVTControlCharacters } from 'node:util'
-
-/* biome-ignore-all lint/suspicious/noControlCharactersInRegex: control characters are what this file is about. */
 
 /** Strings that a terminal acts on: OSC (titles, links, the clipboard), DCS, SOS, PM, APC; in their 7-bit and 8-bit forms. */
 const STRINGS = /(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)/g

@@ -1,8 +1,7 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control characters are what this file is about.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { PlainTextStream, plainText, printableJson } from '../src/terminal-text.ts'
-
-/* biome-ignore-all lint/suspicious/noControlCharactersInRegex: control characters are what this file is about. */
 
 const ESC = '\u001b'
 

@@ -52,7 +52,7 @@ export function layerOf(edit: CatalogEdit, rows: LocatedMap, report: (diagnostic
     const text = `${path}=${JSON.stringify(value)}`
     const place = placeIn('set', text, path.length + 1)
     const [id = '', ...steps] = path.split('.')
-    if (known(id, placeIn('set', text, 0, id.length))) put(layer, [id, 'with', ...steps], located(value, place), place)
+    if (known(id, placeIn('set', text, 0, id.length))) put(layer, [id, 'with', ...steps], located(value, place), placeIn('set', text, 0, path.length))
   }
   for (const [label, ids] of [['enable', edit.enable ?? []] as const, ['disable', edit.disable ?? []] as const]) {
     for (const id of ids) {

@@ -58,7 +58,7 @@ export class CatalogCheck {
     const diagnostics = [...layers.diagnostics]
     const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic)
     const merged = edit === undefined ? layers.rows : (merge(layers.rows, layerOf(edit, layers.rows, report), report) as LocatedMap)
-    const read = await this.#readRows(merged, once(load))
+    const read = await this.#readRows(merged, layers.files, once(load))
     diagnostics.push(...read.flatMap((row) => row.diagnostics))
     diagnostics.push(...(await checkCapabilities({ rows: checkedRows(read), idle: this.#idleRows(read), known: () => this.#known() })))
     const rows = read.flatMap(({ row }) => (row === undefined ? [] : [row]))
@@ -80,9 +80,9 @@ export class CatalogCheck {
     }
   }
 
-  #readRows(rows: LocatedMap, load: (source: PluginSource) => Promise<LoadOutcome>): Promise<ReadRow[]> {
+  #readRows(rows: LocatedMap, files: readonly string[], load: (source: PluginSource) => Promise<LoadOutcome>): Promise<ReadRow[]> {
     const ids = [...rows.entries.keys()].toSorted()
-    const context = { host: this.#host, ids, load, sourceOf: (use: string, folder: string) => this.loader.sourceOf(use, folder) }
+    const context = { host: this.#host, ids, files, load, sourceOf: (use: string, folder: string) => this.loader.sourceOf(use, folder) }
     return Promise.all([...rows.entries].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([id, entry]) => readRow(id, entry, context)))
   }
 

@@ -9,6 +9,6 @@ export { CompositionError, causeLines, NotActiveError, RuntimeError, type Runtim
 export { openRuntime, type RuntimeOptions } from './open-runtime.ts'
 export type { LoadedPlugin } from './plugin-loader.ts'
 export type { PluginSource } from './plugin-source.ts'
-export { type PrintOptions, printDiagnostic } from './print-diagnostic.ts'
+export { fileName, type PrintOptions, printDiagnostic } from './print-diagnostic.ts'
 export type { Runtime, RuntimeEvent } from './runtime.ts'
 export type { Position } from './source-text.ts'

@@ -20,7 +20,7 @@ export function printDiagnostic(diagnostic: Diagnostic, options: PrintOptions = 
   const { text, from, to } = excerpt(diagnostic)
   const caret = `${text.slice(0, from).replace(/[^\t]/g, ' ')}${'^'.repeat(Math.max(1, to - from))}`
   const lines = [
-    `${paint(severity === 'error' ? ['red', 'bold'] : ['yellow', 'bold'], severity)} ${paint('bold', printable(message))} ${paint('dim', `[${code}]`)}`,
+    `${paint(severity === 'error' ? ['red', 'bold'] : ['yellow', 'bold'], `${severity}:`)} ${paint('bold', printable(message))} ${paint('dim', `[${code}]`)}`,
     `${margin} ${paint('dim', '-->')} ${fileName(diagnostic.file, options.cwd)}:${line}:${column}`,
     ...(text === ''
       ? []
@@ -30,7 +30,8 @@ export function printDiagnostic(diagnostic: Diagnostic, options: PrintOptions = 
   return lines.join('\n')
 }
 
-function fileName(file: string, cwd: string | undefined): string {
+/** Relative where it lies below, as a person would name it. */
+export function fileName(file: string, cwd: string | undefined): string {
   if (cwd === undefined || !path.isAbsolute(file)) return printable(file)
   const relative = path.relative(cwd, file)
   return printable(relative.startsWith('..') ? file : relative)

@@ -14,6 +14,8 @@ import { type Place, type Position, positionOf } from './source-text.ts'
 export interface RowContext {
   readonly host: Host
   readonly ids: readonly string[]
+  /** Each before those it extends. */
+  readonly files: readonly string[]
   sourceOf(use: string, folder: string): PluginSource
   load(source: PluginSource): Promise<LoadOutcome>
 }
@@ -162,7 +164,8 @@ class RowReader {
   /** `with` merges with that of the files below even where the row now names another plugin. */
   #inheritedHint(place: Place): string | undefined {
     const use = this.#child(this.#entry.value, 'use')?.value.place.source.path
-    if (use === undefined || use === place.source.path) return undefined
+    const below = this.#context.files.indexOf(place.source.path)
+    if (use === undefined || below <= this.#context.files.indexOf(use)) return undefined
     return `the row names its plugin in ${use}; take this key away there with \`$unset\`, or write \`$replace\` in \`with\``
   }
 

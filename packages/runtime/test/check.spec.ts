@@ -55,7 +55,7 @@ it('CP-02 a diagnostic prints its message, place, source line, caret and hint', 
   const [diagnostic] = report.diagnostics
   expect(diagnostic && printDiagnostic({ ...diagnostic, file: '/etc/car.yaml' }, { cwd: '/etc' })).toBe(
     [
-      'error row "engine": there is no plugin "petrol-engin" [PLUGIN_UNKNOWN]',
+      'error: row "engine": there is no plugin "petrol-engin" [PLUGIN_UNKNOWN]',
       '  --> car.yaml:2:11',
       '2 |   engine: petrol-engin',
       '  |           ^^^^^^^^^^^^',

@@ -1,0 +1,36 @@
+import type { Runtime } from '@tenon/runtime'
+import { takeCatalog } from '../catalog-argument.ts'
+import { Console } from '../console/console.ts'
+import { describeEdit } from '../console/row-verbs.ts'
+import { runScript } from '../console/script.ts'
+import { Terminal } from '../console/terminal.ts'
+import type { CommandContext, CompositionFlags } from '../context.ts'
+import { tellFailure } from '../failure.ts'
+import { openHost } from '../host.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** Opens the runtime and the console. */
+export async function run(context: CommandContext, args: readonly string[], flags: CompositionFlags & { readonly watch?: boolean }): Promise<number> {
+  const { io, screen } = context
+  const { catalog, rest } = takeCatalog(args, io.cwd)
+  if (rest.length > 0) throw new UsageError(`"${rest[0]}" is not a catalog file: its name ends in .yaml, .yml or .json`)
+  const terminal = io.stdin.isTTY === true && io.stdout.isTTY === true ? new Terminal(context) : undefined
+  const showLog = terminal === undefined ? {} : { showLog: (line: string) => terminal.interject(line) }
+  await using host = await openHost(context, { catalog, flags, ...showLog })
+  const { runtime } = host
+  followEdits(runtime, context, terminal)
+  const console = new Console({ runtime, screen, cwd: io.cwd, sessionId: `console-${io.pid}` })
+  // Awaited here: the host closes when this function is left.
+  return await (terminal === undefined ? runScript(context, console) : terminal.run(console))
+}
+
+/** Tells of the edits that watched files bring about. */
+function followEdits(runtime: Runtime, context: CommandContext, terminal: Terminal | undefined): void {
+  const { screen, io, flags } = context
+  const tell = (text: string): void => (terminal === undefined ? screen.note(text) : terminal.interject(text))
+  runtime.events.on(runtime.kernel.scope, (event) => {
+    if (event.type === 'refused') tellFailure(event.error, screen, { debug: flags.debug === true, cwd: io.cwd })
+    else if (event.edit.rolledBack !== undefined) tell(`rolled back: ${event.edit.rolledBack.message}`)
+    else if (describeEdit(event.edit) !== 'nothing to change') tell(describeEdit(event.edit))
+  })
+}

@@ -1,0 +1,166 @@
+import { didYouMean, type Json } from '@tenon/kernel'
+import type { Runtime } from '@tenon/runtime'
+import { openSession, type Session } from '@tenon/session'
+import { type ToolResult, Tools, type ToolView } from '@tenon/tools'
+import { ExitCode } from '../exit-codes.ts'
+import type { Screen } from '../screen.ts'
+import { plainText } from '../terminal-text.ts'
+import { contentText } from '../tool-output.ts'
+import { UsageError } from '../usage-error.ts'
+import { commandStatus } from './command-status.ts'
+import { parseLine, parseToolArguments } from './console-line.ts'
+import { rowVerbs } from './row-verbs.ts'
+import type { Verb } from './verbs.ts'
+
+export interface ConsoleOptions {
+  readonly runtime: Runtime
+  readonly screen: Screen
+  /** Absolute. */
+  readonly cwd: string
+  readonly sessionId: string
+}
+
+/** What a line ends with: its status, and whether the console ends with it. */
+export interface LineOutcome {
+  readonly status: number
+  readonly quit: boolean
+}
+
+/** Understands and carries out lines, one at a time; a session of its own. Knows nothing of where they come from. */
+export class Console {
+  readonly #options: ConsoleOptions
+  readonly #session: Session
+  readonly #verbs: ReadonlyMap<string, Verb>
+  #running: AbortController | undefined
+
+  /** @throws KernelError SCOPE_CLOSED */
+  constructor(options: ConsoleOptions) {
+    this.#options = options
+    this.#session = openSession(options.runtime.kernel.scope, { id: options.sessionId, cwd: options.cwd })
+    const own: readonly Verb[] = [
+      { name: 'help', usage: '', help: 'this list', run: () => this.#help() },
+      { name: 'tools', usage: '', help: 'the tools that can be called', run: () => this.#listTools() },
+    ]
+    this.#verbs = new Map([...own, ...rowVerbs].map((verb) => [verb.name, verb]))
+  }
+
+  /** Ends the session: its calls, and what it left running. */
+  close(): Promise<void> {
+    return this.#session.scope.close()
+  }
+
+  /** Cancels the call that runs; false if there is none. */
+  cancel(): boolean {
+    if (this.#running === undefined) return false
+    this.#running.abort(new Error('cancelled by the user'))
+    return true
+  }
+
+  /** @throws UsageError, CodedError */
+  async execute(line: string): Promise<LineOutcome> {
+    const parsed = parseLine(line)
+    if (parsed.kind === 'nothing') return { status: ExitCode.ok, quit: false }
+    if (parsed.kind === 'shell') return { status: await this.#shell(parsed.command), quit: false }
+    const { word, rest } = parsed
+    if (word === 'quit' || word === 'exit') return { status: ExitCode.ok, quit: true }
+    const verb = this.#verbs.get(word)
+    const status = verb === undefined ? await this.#tool(word, rest) : await verb.run(this.#options, rest)
+    return { status, quit: false }
+  }
+
+  /** Whether a line counts for the status of the whole: blank lines, comments and `quit` do not. */
+  counts(line: string): boolean {
+    return !/^\s*(#.*|quit|exit)?\s*$/.test(line)
+  }
+
+  /** For the line editor: what may stand at the end of `line`, and the part it replaces. */
+  complete(line: string): readonly [readonly string[], string] {
+    const [, head = '', word = ''] = /^(\s*(?:\S+\s+)?)(\S*)$/.exec(line) ?? []
+    const verb = this.#verbs.get(head.trim())
+    const first = head.trim() === ''
+    const tools =
+      this.#tools()
+        ?.view()
+        .tools.map(({ name }) => name) ?? []
+    const candidates = first
+      ? [...this.#verbs.keys(), 'quit', ...tools]
+      : verb?.completes === 'rows'
+        ? this.#options.runtime.composition.rows.map(({ id }) => id)
+        : []
+    return [candidates.filter((candidate) => candidate.startsWith(word)).toSorted(), word]
+  }
+
+  async #shell(command: string): Promise<number> {
+    const tools = this.#tools()
+    const tool = ['bash', 'pwsh'].map((name) => tools?.get(name)).find((view) => view !== undefined)
+    if (tool === undefined) throw new UsageError('there is no shell tool here: the composition has neither bash nor pwsh')
+    const result = await this.#call(tool.name, withDescription({ command }, tool))
+    return result.isError ? ExitCode.failed : commandStatus(result.value)
+  }
+
+  async #tool(name: string, rest: string): Promise<number> {
+    const tools = this.#tools()
+    const tool = tools?.get(name)
+    if (tool === undefined) {
+      const meant = didYouMean(name, [...this.#verbs.keys(), 'quit', ...(tools?.view().tools.map((view) => view.name) ?? [])])
+      throw new UsageError(`there is no command and no tool "${name}"; ${meant === undefined ? '`help` lists them' : `did you mean "${meant}"?`}`)
+    }
+    const result = await this.#call(name, withDescription(parseToolArguments(name, rest), tool))
+    return result.isError ? ExitCode.failed : ExitCode.ok
+  }
+
+  async #call(name: string, toolArguments: unknown): Promise<ToolResult> {
+    const tools = this.#tools()
+    if (tools === undefined) throw new UsageError('the composition has no tools')
+    const running = new AbortController()
+    this.#running = running
+    try {
+      const result = await tools.execute({ name, arguments: toolArguments, session: this.#session, signal: running.signal })
+      const { screen } = this.#options
+      if (result.isError) screen.complain(plainText(contentText(result.content)).trimEnd())
+      else screen.printUntrusted(contentText(result.content))
+      return result
+    } finally {
+      this.#running = undefined
+    }
+  }
+
+  #tools(): Tools | undefined {
+    return this.#options.runtime.get(Tools)
+  }
+
+  #help(): number {
+    const { screen } = this.#options
+    const lines = [
+      ['TOOL {json}', 'call a tool; `description` may be left out'],
+      ['! COMMAND', 'run a command with the shell tool'],
+      ...[...this.#verbs.values()].map(({ name, usage, help }) => [`${name} ${usage}`.trim(), help]),
+      ['quit', 'close everything and end'],
+    ]
+    const width = Math.max(...lines.map(([usage = '']) => usage.length))
+    for (const [usage = '', help = ''] of lines) screen.print(`${usage.padEnd(width)}  ${help}`)
+    return ExitCode.ok
+  }
+
+  #listTools(): number {
+    const { screen } = this.#options
+    const tools = this.#tools()?.view().tools ?? []
+    if (tools.length === 0) screen.print('no tools')
+    for (const { name, description, inputSchema } of tools) {
+      const required = new Set(Array.isArray(inputSchema.required) ? inputSchema.required : [])
+      const fields = Object.keys((inputSchema.properties as object | undefined) ?? {}).map((field) => (required.has(field) ? field : `${field}?`))
+      screen.print(`${screen.paint('bold', plainText(name))} ${plainText(`{${fields.join(', ')}}\n  ${description}`)}`)
+    }
+    return ExitCode.ok
+  }
+}
+
+/** A person sees the command itself: where a tool wants it described, its first line does. */
+function withDescription(value: unknown, tool: ToolView): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const { command, description } = value as Readonly<Record<string, Json>>
+  const properties = tool.inputSchema.properties as Readonly<Record<string, Json>> | undefined
+  if (typeof command !== 'string' || description !== undefined || properties?.description === undefined) return value
+  const [line = ''] = command.trim().split('\n')
+  return { ...value, description: line }
+}

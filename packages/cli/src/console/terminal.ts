@@ -1,0 +1,114 @@
+import { createInterface, type Interface } from 'node:readline/promises'
+import type { CommandContext } from '../context.ts'
+import { ExitCode } from '../exit-codes.ts'
+import { tellFailure } from '../failure.ts'
+import type { Console } from './console.ts'
+
+const PROMPT = 'tenon> '
+
+/** The console on a terminal: prompt, history, completion. Lines typed while a call runs wait for its end. */
+export class Terminal {
+  readonly #context: CommandContext
+  #editor: Interface | undefined
+  #console: Console | undefined
+  /** At the prompt, as against in a call. */
+  #idle = false
+  /** An interrupt came, and nothing has been typed since. */
+  #interrupted = false
+
+  constructor(context: CommandContext) {
+    this.#context = context
+  }
+
+  /** Shows a line that belongs to no command, without spoiling what is being typed. */
+  interject(line: string): void {
+    const { io } = this.#context
+    if (!this.#idle || this.#editor === undefined) {
+      io.stderr.write(`${line}\n`)
+      return
+    }
+    io.stderr.write(`\r\u001b[K${line}\n`)
+    this.#editor.prompt(true)
+  }
+
+  /** Until `quit`, the end of input, or a second interrupt. */
+  async run(console: Console): Promise<number> {
+    this.#console = console
+    const { io, screen } = this.#context
+    const editor = createInterface({
+      input: io.stdin,
+      output: io.stdout,
+      terminal: true,
+      prompt: PROMPT,
+      historySize: 1_000,
+      removeHistoryDuplicates: true,
+      completer: (line: string) => [...console.complete(line)] as [string[], string],
+    })
+    this.#editor = editor
+    screen.note('`help` lists the commands; Ctrl-C cancels a call, twice quits')
+    try {
+      return await this.#loop(editor, console)
+    } finally {
+      this.#editor = undefined
+      editor.close()
+    }
+  }
+
+  #loop(editor: Interface, console: Console): Promise<number> {
+    return new Promise((resolve) => {
+      const lines: string[] = []
+      let status: number = ExitCode.ok
+      let ended = false
+      const next = async (): Promise<void> => {
+        this.#idle = false
+        for (let line = lines.shift(); line !== undefined && !ended; line = lines.shift()) {
+          const outcome = await this.#execute(console, line)
+          if (console.counts(line)) status = outcome.status
+          ended ||= outcome.quit
+        }
+        if (ended) return resolve(status)
+        this.#idle = true
+        editor.prompt()
+      }
+      editor.on('line', (line) => {
+        this.#interrupted = false
+        lines.push(line)
+        if (this.#idle) void next()
+      })
+      editor.on('SIGINT', () => {
+        if (this.#interrupt(editor)) {
+          ended = true
+          resolve(status)
+        }
+      })
+      editor.on('close', () => {
+        ended = true
+        console.cancel()
+        resolve(status)
+      })
+      void next()
+    })
+  }
+
+  async #execute(console: Console, line: string): Promise<{ readonly status: number; readonly quit: boolean }> {
+    const { io, screen, flags } = this.#context
+    try {
+      return await console.execute(line)
+    } catch (error) {
+      return { status: tellFailure(error, screen, { debug: flags.debug === true, cwd: io.cwd }), quit: false }
+    }
+  }
+
+  /** True for the second in a row: quit. */
+  #interrupt(editor: Interface): boolean {
+    if (this.#interrupted) return true
+    this.#interrupted = true
+    const cancelled = this.#console?.cancel() === true
+    this.#context.io.stdout.write(cancelled ? '^C\n' : '\n(Ctrl-C again to quit)\n')
+    if (!cancelled && this.#idle) {
+      editor.write(null, { ctrl: true, name: 'u' })
+      editor.prompt()
+    }
+    return false
+  }
+}

@@ -1,0 +1,98 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import type { CommandContext } from './context.ts'
+import { EXIT_CODES_HELP, ExitCode } from './exit-codes.ts'
+import type { GeneralFlags, Io } from './io.ts'
+import { Screen } from './screen.ts'
+
+const VERSION = '0.0.0'
+
+type Action<F> = (context: CommandContext, args: readonly string[], flags: F) => Promise<number>
+type Dispatch = <F extends object>(load: () => Promise<Action<F>>) => (args: readonly string[], flags: F) => Promise<void>
+
+/** Runs the program; the result is its exit code. Commands are imported when they are used: `--help` needs none of them. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  let status: number = ExitCode.ok
+  const program = new Command('tenon')
+  const dispatch: Dispatch = (load) => async (args, flags) => {
+    const general: GeneralFlags = program.opts()
+    const context: CommandContext = { io, screen: new Screen(io, general), flags: general }
+    try {
+      status = await (await load())(context, args, flags)
+    } catch (error) {
+      const { tellFailure } = await import('./failure.ts')
+      const json = 'json' in flags && flags.json === true
+      status = tellFailure(error, context.screen, { json, debug: general.debug === true, cwd: io.cwd })
+    }
+  }
+  describe(program, io)
+  addCommands(program, dispatch)
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return status
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage
+  }
+}
+
+function describe(program: Command, io: Io): void {
+  program
+    .description('A plugin-composed runtime for agents: runs, checks and edits compositions of plugins.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand('help [command]', 'print help for a command')
+    .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent (default: warn)')
+    .option('--quiet', 'print results and errors only')
+    .option('--no-color', 'print without colours, as NO_COLOR does')
+    .option('--debug', 'print stack traces with errors')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeOut: (text) => void io.stdout.write(text), writeErr: (text) => void io.stderr.write(text) })
+    .showHelpAfterError('(--help lists what there is)')
+    .addHelpText('after', `\n${EXIT_CODES_HELP}`)
+    .exitOverride()
+}
+
+function addCommands(program: Command, dispatch: Dispatch): void {
+  composition(program.command('run'))
+    .description('open a composition and its console: a prompt on a terminal, else one command per line of standard input')
+    .argument('[catalog]', CATALOG)
+    .option('--watch', 'apply changes of catalog files and of plugins given by path as they are written')
+    .action(dispatchOne(dispatch(async () => (await import('./commands/run.ts')).run)))
+  composition(program.command('call'))
+    .description('boot, call one tool, print its result, close')
+    .usage('[options] [catalog] TOOL [JSON]')
+    .argument('<arguments...>', 'catalog file, name of the tool, and its arguments as JSON; - reads the JSON from standard input')
+    .option('--json', 'print the structured value')
+    .addHelpText('after', `\nExample:\n  tenon call bash '{"command":"echo hi","description":"say hi"}'`)
+    .action(dispatch(async () => (await import('./commands/call.ts')).call))
+  composition(program.command('check'))
+    .description('report every fault of catalog files; nothing is activated')
+    .argument('[catalogs...]', 'catalog files')
+    .option('--json', 'print the report as JSON')
+    .action(dispatch(async () => (await import('./commands/check.ts')).check))
+  composition(program.command('graph'))
+    .description('show rows, capabilities and bindings; nothing is activated')
+    .argument('[catalog]', CATALOG)
+    .addOption(new Option('--format <format>', 'how to print it').choices(['tree', 'mermaid', 'json']).default('tree'))
+    .action(dispatchOne(dispatch(async () => (await import('./commands/graph.ts')).graph)))
+}
+
+const CATALOG = 'catalog file (default: ./tenon.yaml, else the built-in default composition)'
+
+/** The flags that lay an edit over a catalog file. */
+function composition(command: Command): Command {
+  const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+  const setting = (value: string, before?: readonly string[]): readonly string[] => {
+    if (!/^[^.=]+\.[^=]+=/.test(value)) throw new InvalidArgumentError('Write it like shell.timeoutMs=60000.')
+    return collect(value, before)
+  }
+  return command
+    .option('--set <row.path=value>', "set one value of a row's config (repeatable)", setting)
+    .option('--enable <row>', 'put a disabled row in (repeatable)', collect)
+    .option('--disable <row>', 'take a row out (repeatable)', collect)
+}
+
+/** For a command with at most one argument. */
+function dispatchOne<F>(action: (args: readonly string[], flags: F) => Promise<void>) {
+  return (argument: string | undefined, flags: F): Promise<void> => action(argument === undefined ? [] : [argument], flags)
+}

@@ -1,0 +1,46 @@
+import { styleText } from 'node:util'
+import type { GeneralFlags, Io } from './io.ts'
+import { plainText } from './terminal-text.ts'
+
+type Style = Parameters<typeof styleText>[0]
+
+/** Where people read. What commands and plugins wrote is shown without control sequences. */
+export class Screen {
+  readonly color: boolean
+  readonly quiet: boolean
+  readonly #io: Io
+
+  constructor(io: Io, flags: GeneralFlags) {
+    this.#io = io
+    this.quiet = flags.quiet === true
+    this.color = flags.color !== false && (io.env.NO_COLOR ?? '') === '' && io.stdout.isTTY === true
+  }
+
+  /** Results: standard output, each on lines of its own. */
+  print(text: string): void {
+    if (text !== '') this.write(text.endsWith('\n') ? text : `${text}\n`)
+  }
+
+  /** As it is: only for text this program made. */
+  write(text: string): void {
+    this.#io.stdout.write(text)
+  }
+
+  printUntrusted(text: string): void {
+    this.print(plainText(text))
+  }
+
+  /** What goes wrong: standard error. */
+  complain(text: string): void {
+    this.#io.stderr.write(`${text}\n`)
+  }
+
+  /** News that nobody asked for: standard error, unless quiet. */
+  note(text: string): void {
+    if (!this.quiet) this.#io.stderr.write(`${plainText(text)}\n`)
+  }
+
+  paint(style: Style, text: string): string {
+    return this.color ? styleText(style, text) : text
+  }
+}
