@@ -1,0 +1,28 @@
+import type { AnyCapability, PluginScope } from '@tenon/kernel'
+import type { Shell } from '@tenon/shell'
+import type { ShellEnv } from '@tenon/shell-env'
+import type { SystemPrompt } from '@tenon/system-prompt'
+import type { Tools } from '@tenon/tools'
+import type { ShellToolConfig } from './config.ts'
+import type { ToolDialect } from './dialect.ts'
+import { foregroundTool } from './foreground.ts'
+
+export interface ShellToolParts {
+  readonly shell: Shell
+  readonly tools: Tools
+  readonly prompt: SystemPrompt
+  readonly env: ShellEnv
+}
+
+const SECTION_ORDER = 105
+
+/** Registers the tool of a dialect and its prompt section, for as long as the scope is open. */
+export function installShellTool<Offers extends AnyCapability>(
+  scope: PluginScope<ShellToolConfig, Offers>,
+  dialect: ToolDialect,
+  parts: ShellToolParts,
+): void {
+  const { enableRunInBackground } = scope.config
+  parts.prompt.section(scope, { name: `tool:${dialect.name}`, order: SECTION_ORDER, text: dialect.words.section })
+  parts.tools.register(scope, foregroundTool(dialect, parts, enableRunInBackground ? 'noRegistry' : 'switchedOff'))
+}
