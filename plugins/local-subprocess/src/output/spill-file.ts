@@ -1,8 +1,11 @@
 import { LOOK_BACK_BYTES, type Ring } from './ring.ts'
 import type { SpillFiles, SpillShelf } from './spill-shelf.ts'
 
-/** Bytes handed to one write. Large enough that the thread pool's round trip does not matter, small enough to recycle. */
+/** What waits is kept in blocks of this size, which are used again. */
 const BLOCK_BYTES = 262_144
+
+/** Blocks handed to one write: it should last about as long as a turn of the loop that reads the next 2 MiB, so that both go on at once. */
+const BLOCKS_PER_WRITE = 8
 
 /** Bytes that may wait for the disk outside the ring; beyond it the reading pauses and the child feels the back-pressure. */
 export const QUEUE_BYTES = 4_194_304
@@ -155,20 +158,20 @@ export class SpillFile {
   }
 
   /** The next bytes to write: what waits in blocks, else what the ring holds. */
-  #next(): Block | undefined {
+  #next(): readonly Block[] {
     if (this.#blocks.length === 0 && this.#ring.end > this.#taken) {
       const count = Math.min(BLOCK_BYTES, this.#ring.end - this.#taken)
       this.#enqueue(count, (target, at) => this.#ring.copy(this.#taken, this.#taken + count, target, at))
     }
-    const block = this.#blocks[0]
-    if (block !== undefined) block.sealed = true
-    return block
+    const next = this.#blocks.slice(0, BLOCKS_PER_WRITE)
+    for (const block of next) block.sealed = true
+    return next
   }
 
   async #run(): Promise<void> {
     try {
       this.#descriptor ??= await this.#open()
-      for (let block = this.#next(); block !== undefined && !this.#withdrawn; block = this.#next()) await this.#write(this.#descriptor, block)
+      for (let blocks = this.#next(); blocks.length > 0 && !this.#withdrawn; blocks = this.#next()) await this.#write(this.#descriptor, blocks)
     } catch (error) {
       if (!this.#withdrawn) {
         if (!(error instanceof Vanished)) this.#shelf.fault('write', error)
@@ -187,20 +190,22 @@ export class SpillFile {
     return descriptor
   }
 
-  async #write(descriptor: number, block: Block): Promise<void> {
-    for (let done = 0; done < block.length; ) {
-      const count = await this.#files.write(descriptor, block.buffer, done, block.length - done, block.start + done)
+  async #write(descriptor: number, blocks: readonly Block[]): Promise<void> {
+    let rest: readonly Buffer[] = blocks.map(({ buffer, length }) => buffer.subarray(0, length))
+    while (rest.length > 0) {
+      const count = await this.#files.write(descriptor, rest, this.#written)
       if (this.#withdrawn) return
-      done += count
+      rest = without(rest, count)
       this.#written += count
       // Evicts the oldest, which may be this one.
       this.#shelf.grew(count)
+      if (this.#withdrawn) return
     }
-    if (this.#withdrawn) return
-    this.#blocks.shift()
     const wasCongested = this.congested
-    this.#queued -= block.length
-    if (this.#spare.length * BLOCK_BYTES < QUEUE_BYTES) this.#spare.push(block.buffer)
+    for (const { buffer, length } of this.#blocks.splice(0, blocks.length)) {
+      this.#queued -= length
+      if (this.#spare.length * BLOCK_BYTES < QUEUE_BYTES) this.#spare.push(buffer)
+    }
     if (this.#written - this.#inspectedAt >= INSPECT_EVERY_BYTES || this.#blocks.length === 0) await this.#inspect(descriptor)
     this.#settle()
     if (wasCongested && !this.congested) this.#onRoom()
@@ -227,4 +232,13 @@ export class SpillFile {
     if (descriptor === undefined) return
     await this.#files.close(descriptor).catch((error: unknown) => this.#shelf.fault('close', error))
   }
+}
+
+/** What is left of the buffers when their first `count` bytes are done with. */
+function without(buffers: readonly Buffer[], count: number): readonly Buffer[] {
+  let done = count
+  let index = 0
+  for (; index < buffers.length && done >= (buffers[index]?.length ?? 0); index++) done -= buffers[index]?.length ?? 0
+  const [first, ...others] = buffers.slice(index)
+  return first === undefined ? [] : [first.subarray(done), ...others]
 }

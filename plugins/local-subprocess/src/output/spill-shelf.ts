@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, constants, fchmod, close as fsClose, fstat, open, openSync, readSync, statfs, unlink, write } from 'node:fs'
+import { closeSync, constants, fchmod, close as fsClose, fstat, open, openSync, readSync, statfs, unlink, writev } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { PrivateDirectory } from '../channel/private-directory.ts'
@@ -10,7 +10,8 @@ import type { SpillFile } from './spill-file.ts'
 export interface SpillFiles {
   /** Exclusive, 0600 whatever the umask. */
   create(path: string): Promise<number>
-  write(descriptor: number, buffer: Buffer, from: number, length: number, position: number): Promise<number>
+  /** Resolves with the bytes written, which may be fewer. */
+  write(descriptor: number, buffers: readonly Buffer[], position: number): Promise<number>
   /** Names the file still has. */
   links(descriptor: number): Promise<number>
   close(descriptor: number): Promise<void>
@@ -101,7 +102,7 @@ export class SpillShelf {
 
 const promised = {
   open: promisify(open),
-  write: promisify(write),
+  writev: promisify(writev),
   fstat: promisify(fstat),
   fchmod: promisify(fchmod),
   close: promisify(fsClose),
@@ -115,9 +116,7 @@ export const systemFiles: SpillFiles = {
     await promised.fchmod(descriptor, 0o600)
     return descriptor
   },
-  async write(descriptor, buffer, from, length, position) {
-    return (await promised.write(descriptor, buffer, from, length, position)).bytesWritten
-  },
+  write: async (descriptor, buffers, position) => (await promised.writev(descriptor, buffers, position)).bytesWritten,
   links: async (descriptor) => (await promised.fstat(descriptor)).nlink,
   close: promised.close,
   unlink: promised.unlink,
