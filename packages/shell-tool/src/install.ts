@@ -1,3 +1,4 @@
+import { Jobs } from '@tenon/jobs'
 import type { AnyCapability, PluginScope } from '@tenon/kernel'
 import type { Shell } from '@tenon/shell'
 import type { ShellEnv } from '@tenon/shell-env'
@@ -6,6 +7,7 @@ import type { Tools } from '@tenon/tools'
 import type { ShellToolConfig } from './config.ts'
 import type { ToolDialect } from './dialect.ts'
 import { foregroundTool } from './foreground.ts'
+import { jobBackedTool } from './job-backed.ts'
 
 export interface ShellToolParts {
   readonly shell: Shell
@@ -16,13 +18,21 @@ export interface ShellToolParts {
 
 const SECTION_ORDER = 105
 
-/** Registers the tool of a dialect and its prompt section, for as long as the scope is open. */
+/**
+ * Registers the tool of a dialect and its prompt section, for as long as the scope is open. While a job registry is there, the variant
+ * that makes jobs of commands is stacked over the plain one: the tool is never absent, and nothing has to be put back.
+ */
 export function installShellTool<Offers extends AnyCapability>(
   scope: PluginScope<ShellToolConfig, Offers>,
   dialect: ToolDialect,
   parts: ShellToolParts,
 ): void {
-  const { enableRunInBackground } = scope.config
+  const { enableRunInBackground, promoteOnTimeout } = scope.config
+  const { shell, env } = parts
   parts.prompt.section(scope, { name: `tool:${dialect.name}`, order: SECTION_ORDER, text: dialect.words.section })
   parts.tools.register(scope, foregroundTool(dialect, parts, enableRunInBackground ? 'noRegistry' : 'switchedOff'))
+  if (!enableRunInBackground) return
+  scope.inject([Jobs], (fork, jobs) => {
+    parts.tools.register(fork, jobBackedTool(dialect, { shell, env, jobs, log: fork.log }, promoteOnTimeout))
+  })
 }

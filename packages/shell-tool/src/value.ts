@@ -31,6 +31,15 @@ export function foregroundValue(result: ShellResult, stopped?: string): Foregrou
   }
 }
 
+/** Of a command that was never started. */
+export function neverRan(
+  facts: { readonly timedOut: boolean; readonly timeoutMs: number; readonly durationMs: number },
+  stopped?: string,
+): ForegroundValue {
+  const nothing = { text: '', bytes: 0, truncated: false }
+  return foregroundValue({ exitCode: null, signal: null, aborted: false, stdout: nothing, stderr: nothing, ...facts }, stopped)
+}
+
 function collectedText({ text, bytes, truncated, spillPath, error }: CollectedText): CollectedText {
   return { text, bytes, truncated, ...(spillPath === undefined ? {} : { spillPath }), ...(error === undefined ? {} : { error }) }
 }
