@@ -1,7 +1,7 @@
 import type { Runtime } from '@tenon/runtime'
 import { takeCatalog } from '../catalog-argument.ts'
 import { Console } from '../console/console.ts'
-import { describeEdit } from '../console/row-verbs.ts'
+import { changedNothing, describeEdit } from '../console/row-verbs.ts'
 import { runScript } from '../console/script.ts'
 import { Terminal } from '../console/terminal.ts'
 import type { CommandContext, CompositionFlags } from '../context.ts'
@@ -31,6 +31,6 @@ function followEdits(runtime: Runtime, context: CommandContext, terminal: Termin
   runtime.events.on(runtime.kernel.scope, (event) => {
     if (event.type === 'refused') tellFailure(event.error, screen, { debug: flags.debug === true, cwd: io.cwd })
     else if (event.edit.rolledBack !== undefined) tell(`rolled back: ${event.edit.rolledBack.message}`)
-    else if (describeEdit(event.edit) !== 'nothing to change') tell(describeEdit(event.edit))
+    else if (!changedNothing(event.edit)) tell(describeEdit(event.edit))
   })
 }

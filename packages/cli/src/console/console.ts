@@ -76,18 +76,14 @@ export class Console {
   /** For the line editor: what may stand at the end of `line`, and the part it replaces. */
   complete(line: string): readonly [readonly string[], string] {
     const [, head = '', word = ''] = /^(\s*(?:\S+\s+)?)(\S*)$/.exec(line) ?? []
+    if (head.trim() === '') {
+      const names = [...this.#verbs.keys(), 'quit', ...this.#toolNames()]
+      return [names.filter((name) => name.startsWith(word)).map((name) => `${name} `), word]
+    }
     const verb = this.#verbs.get(head.trim())
-    const first = head.trim() === ''
-    const tools =
-      this.#tools()
-        ?.view()
-        .tools.map(({ name }) => name) ?? []
-    const candidates = first
-      ? [...this.#verbs.keys(), 'quit', ...tools]
-      : verb?.completes === 'rows'
-        ? this.#options.runtime.composition.rows.map(({ id }) => id)
-        : []
-    return [candidates.filter((candidate) => candidate.startsWith(word)).toSorted(), word]
+    const rows = verb?.completes === undefined ? [] : this.#options.runtime.composition.rows.map(({ id }) => id)
+    const after = verb?.completes === 'row.path' ? '.' : ''
+    return [rows.filter((id) => id.startsWith(word)).map((id) => `${id}${after}`), word]
   }
 
   async #shell(command: string): Promise<number> {
@@ -102,7 +98,7 @@ export class Console {
     const tools = this.#tools()
     const tool = tools?.get(name)
     if (tool === undefined) {
-      const meant = didYouMean(name, [...this.#verbs.keys(), 'quit', ...(tools?.view().tools.map((view) => view.name) ?? [])])
+      const meant = didYouMean(name, [...this.#verbs.keys(), 'quit', ...this.#toolNames()])
       throw new UsageError(`there is no command and no tool "${name}"; ${meant === undefined ? '`help` lists them' : `did you mean "${meant}"?`}`)
     }
     const result = await this.#call(name, withDescription(parseToolArguments(name, rest), tool))
@@ -127,6 +123,14 @@ export class Console {
 
   #tools(): Tools | undefined {
     return this.#options.runtime.get(Tools)
+  }
+
+  #toolNames(): readonly string[] {
+    return (
+      this.#tools()
+        ?.view()
+        .tools.map(({ name }) => name) ?? []
+    )
   }
 
   #help(): number {

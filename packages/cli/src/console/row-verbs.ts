@@ -8,33 +8,33 @@ import type { Verb, VerbContext } from './verbs.ts'
 /** The commands that look at rows and change them. */
 export const rowVerbs: readonly Verb[] = [
   { name: 'rows', usage: '', help: 'the rows of the composition and how they are', run: ({ runtime, screen }) => rows(runtime, screen) },
-  { name: 'explain', usage: 'ROW', help: 'why a row is as it is, and where its values come from', completes: 'rows', run: explain },
+  { name: 'explain', usage: 'ROW', help: 'why a row is as it is, and where its values come from', completes: 'row', run: explain },
   {
     name: 'reload',
     usage: 'ROW',
     help: 'load the code of a row anew and swap it in',
-    completes: 'rows',
+    completes: 'row',
     run: async ({ runtime, screen }, rest) => tellEdit(await runtime.reload(rowNamed(rest, 'reload')), screen),
   },
   {
     name: 'set',
     usage: 'ROW.PATH=VALUE',
     help: "change one value of a row's config until the console ends",
-    completes: 'rows',
+    completes: 'row.path',
     run: (context, rest) => edit(context, { set: Object.fromEntries([parseSetting(rest)]) }),
   },
   {
     name: 'disable',
     usage: 'ROW',
     help: 'take a row out',
-    completes: 'rows',
+    completes: 'row',
     run: (context, rest) => edit(context, { disable: [rowNamed(rest, 'disable')] }),
   },
   {
     name: 'enable',
     usage: 'ROW',
     help: 'put a disabled row in',
-    completes: 'rows',
+    completes: 'row',
     run: (context, rest) => edit(context, { enable: [rowNamed(rest, 'enable')] }),
   },
 ]
@@ -53,11 +53,15 @@ export function tellEdit(applied: AppliedEdit, screen: Screen): number {
   return ExitCode.ok
 }
 
+export function changedNothing({ added, removed, reconfigured, replaced }: AppliedEdit): boolean {
+  return [added, removed, reconfigured, replaced].every((ids) => ids.length === 0)
+}
+
 export function describeEdit({ added, removed, reconfigured, replaced, untouched }: AppliedEdit): string {
   const parts = Object.entries({ added, removed, reconfigured, replaced }).flatMap(([what, ids]) =>
     ids.length === 0 ? [] : [`${what} ${ids.join(', ')}`],
   )
-  return parts.length === 0 ? 'nothing to change' : `${parts.join('; ')}; ${untouched.length} untouched`
+  return `${parts.length === 0 ? 'nothing changed' : parts.join('; ')}; ${untouched.length} untouched`
 }
 
 function rows({ kernel, composition }: Runtime, screen: Screen): number {

@@ -5,6 +5,8 @@ import { tellFailure } from '../failure.ts'
 import type { Console } from './console.ts'
 
 const PROMPT = 'tenon> '
+/** As after SIGINT. */
+const INTERRUPTED = 130
 
 /** The console on a terminal: prompt, history, completion. Lines typed while a call runs wait for its end. */
 export class Terminal {
@@ -68,7 +70,8 @@ export class Terminal {
         }
         if (ended) return resolve(status)
         this.#idle = true
-        editor.prompt()
+        // True: what was typed meanwhile stays, and the cursor behind it.
+        editor.prompt(true)
       }
       editor.on('line', (line) => {
         this.#interrupted = false
@@ -78,7 +81,7 @@ export class Terminal {
       editor.on('SIGINT', () => {
         if (this.#interrupt(editor)) {
           ended = true
-          resolve(status)
+          resolve(this.#idle ? status : INTERRUPTED)
         }
       })
       editor.on('close', () => {

@@ -12,8 +12,8 @@ export interface Verb {
   /** What follows the name in `help`. */
   readonly usage: string
   readonly help: string
-  /** What `rest` may begin with. */
-  readonly completes?: 'rows'
+  /** What `rest` begins with, for completion. */
+  readonly completes?: 'row' | 'row.path'
   /** The status: 0, or what went wrong. @throws UsageError, CodedError */
   run(context: VerbContext, rest: string): number | Promise<number>
 }
