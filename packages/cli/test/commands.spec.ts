@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: control characters are what one test is about.
 import { expect, it } from 'vitest'
 import { CATALOG, folder, TOOLS_PLUGIN, tenon } from './harness.ts'
 

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { KernelReport } from '@tenon/kernel'
+import { expect, it } from 'vitest'
+
+const run = promisify(execFile)
+const catalogs = readdirSync(new URL('../catalog/', import.meta.url)).filter((name) => name.endsWith('.yaml'))
+const program = fileURLToPath(new URL('./programs/open-and-close.js', import.meta.url))
+
+interface Told {
+  readonly report: KernelReport
+  readonly said: string | undefined
+  readonly after: { readonly resources: readonly string[]; readonly listeners: Readonly<Record<string, number>>; readonly children: number; readonly descriptors: number }
+}
+
+it('there are compositions to try', () => {
+  expect(catalogs).toContain('default.yaml')
+})
+
+it.each(catalogs)('CP-01 %s boots, is inspected, runs a command, and closes with nothing left', async (name) => {
+  const catalog = fileURLToPath(new URL(`../catalog/${name}`, import.meta.url))
+  // Nobody ends the program: it ends by itself, which it can only with nothing left in its event loop.
+  const { stdout, stderr } = await run(process.execPath, [program, catalog], { timeout: 30_000 })
+  expect(stderr).toBe('')
+  const { report, said, after } = JSON.parse(stdout) as Told
+  expect(report.settled).toBe(true)
+  expect(report.rows.filter(({ phase }) => phase !== 'active')).toEqual([])
+  expect(Object.fromEntries(report.rows.map(({ id, plugin, bindings, offers }) => [id, { plugin, bindings, offers }]))).toMatchSnapshot()
+  expect(said).toBe(report.provisions['tools'] === undefined ? undefined : 'here\n')
+  expect(after).toEqual({ resources: [], listeners: {}, children: 0, descriptors: 0 })
+})
