@@ -2,11 +2,11 @@ import type { Logger } from 'pino'
 import type { AnyCapability } from './capability.ts'
 import { Workshop } from './construct.ts'
 import type { Mark } from './context.ts'
-import { KernelError } from './errors.ts'
+import { KernelError, type KernelErrorCode } from './errors.ts'
 import { Kept } from './kept.ts'
 import { type ActivationHost, type ForkBody, type KeepSpec, PluginScope } from './plugin-scope.ts'
 import type { ScopeOwner } from './scope.ts'
-import type { Branch, Desired, ForkUnit, Provision, RowUnit, Slot, Unit } from './world.ts'
+import { type Branch, type Desired, type ForkUnit, NONE, type Provision, type RowUnit, type Slot, type Unit } from './world.ts'
 
 /** What an activation asks of the kernel. */
 export interface ActivationEnvironment {
@@ -17,8 +17,6 @@ export interface ActivationEnvironment {
   dispose(row: RowUnit, run: () => void | Promise<void>): void
   fault(row: RowUnit, what: string, error: Error): void
 }
-
-const NONE: readonly never[] = Object.freeze([])
 
 /** One run of a row's `activate` or of a fork's body: the kernel's side of a plugin scope. */
 export class Activation implements ActivationHost, ScopeOwner {
@@ -92,13 +90,11 @@ export class Activation implements ActivationHost, ScopeOwner {
   }
 
   provide(capability: AnyCapability, value: unknown): void {
-    const { row } = this.unit
-    const slot = row.provides.find(({ key }) => key === capability.key)
-    const offer = `row "${row.id}": provide("${capability.key}")`
-    if (slot === undefined) throw new KernelError('OFFER_UNDECLARED', `${offer}: add it to \`provides\` of plugin "${this.settings.plugin.name}"`)
-    if (this.state !== 'activating') throw new KernelError('OFFER_TOO_LATE', `${offer}: offer before \`activate\` returns, or in a fork`)
+    const slot = this.unit.row.provides.find(({ key }) => key === capability.key)
+    if (slot === undefined) throw this.#refused('OFFER_UNDECLARED', capability, `add it to \`provides\` of plugin "${this.settings.plugin.name}"`)
+    if (this.state !== 'activating') throw this.#refused('OFFER_TOO_LATE', capability, 'offer before `activate` returns, or in a fork')
     if (slot.provision !== undefined || this.offers.some((other) => other.slot === slot)) {
-      throw new KernelError('CAPABILITY_TAKEN', `${offer}: this row provides it already; offer it once`)
+      throw this.#refused('CAPABILITY_TAKEN', capability, 'this row provides it already; offer it once')
     }
     this.offers = [...this.offers, { slot, value, owner: this, users: new Set() }]
   }
@@ -124,6 +120,10 @@ export class Activation implements ActivationHost, ScopeOwner {
 
   report(error: Error, what: string): void {
     this.environment.fault(this.unit.row, what, error)
+  }
+
+  #refused(code: KernelErrorCode, { key }: AnyCapability, why: string): KernelError {
+    return new KernelError(code, `row "${this.unit.row.id}": provide("${key}"): ${why}`)
   }
 
   /** By key: what the body was given, and what its parents were. */

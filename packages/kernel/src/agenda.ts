@@ -11,6 +11,8 @@ export class Agenda {
   readonly held = new Set<Unit>()
   /** Something that was coming has come, or will not come any more. */
   setback = false
+  /** The row whose body is being called: it joins those that move only if it does not end at once, as most do. */
+  running: RowUnit | undefined
   /** Activations going down and values being disposed of: nothing comes up before they have ended. */
   leaving = 0
   readonly #world: World
@@ -26,15 +28,15 @@ export class Agenda {
   }
 
   get isIdle(): boolean {
-    return this.#moving.size === 0 && this.changed.size === 0 && this.waiting.size === 0
+    return this.running === undefined && this.#moving.size === 0 && this.changed.size === 0 && this.waiting.size === 0
   }
 
-  get movingRows(): Iterable<RowUnit> {
-    return this.#moving.keys()
+  get movingRows(): RowUnit[] {
+    return [...this.#moving.keys(), ...(this.running === undefined ? [] : [this.running])]
   }
 
   isMoving(row: RowUnit): boolean {
-    return this.#moving.has(row)
+    return this.#moving.has(row) || this.running === row
   }
 
   /** All changes of one tick are looked at together. */
@@ -88,7 +90,7 @@ export class Agenda {
     this.setback = false
     const waiting = [...this.waiting]
     this.waiting.clear()
-    for (const unit of waiting) this.held.delete(unit)
+    if (this.held.size > 0) for (const unit of waiting) this.held.delete(unit)
     return waiting
   }
 }

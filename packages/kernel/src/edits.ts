@@ -32,8 +32,8 @@ export class Edits {
 
   /** @throws KernelError CONFIG_INVALID, CAPABILITY_KEY_INVALID, CAPABILITY_TAKEN for what the kernel itself provides */
   desire(plugin: Plugin, input: unknown, id: string, own?: Partial<Budgets>): Desired {
-    for (const { key } of checkPlugin(plugin).provides) {
-      if (key === Reconciling.key) throw new KernelError('CAPABILITY_TAKEN', `row "${id}": "${key}" is provided by the kernel itself`)
+    if (checkPlugin(plugin).provides.some(({ key }) => key === Reconciling.key)) {
+      throw new KernelError('CAPABILITY_TAKEN', `row "${id}": "${Reconciling.key}" is provided by the kernel itself`)
     }
     const budgets =
       plugin.budgets === undefined && own === undefined

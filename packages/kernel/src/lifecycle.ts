@@ -5,7 +5,7 @@ import { asError, KernelError } from './errors.ts'
 import type { Kept } from './kept.ts'
 import type { Start } from './plan.ts'
 import { isThenable } from './scope.ts'
-import { type Provision, type RowUnit, usable } from './world.ts'
+import { NONE, type Provision, type RowUnit, usable } from './world.ts'
 
 /** What happens to rows, told to the kernel as it happens. */
 export interface Observer extends ActivationEnvironment {
@@ -30,18 +30,19 @@ export class Lifecycle {
   }
 
   start({ unit, branch }: Start): void {
-    const bound = branch === 'present' ? unit.needs.map((slot) => usable(slot, unit) as Provision) : []
+    const bound = branch === 'present' && unit.needs.length > 0 ? unit.needs.map((slot) => usable(slot, unit) as Provision) : NONE
     const activation = new Activation(unit, branch, bound, this.#observer)
     const { row } = unit
     unit.activation = activation
     unit.failure = undefined
-    for (const { users, owner } of bound) {
+    for (let index = 0; index < bound.length; index++) {
+      const { users, owner } = bound[index] as Provision
       users.add(activation)
       if (owner !== undefined) owner.dependents++
     }
     if (activation.parent !== undefined) activation.parent.dependents++
     else this.#claim(activation)
-    this.#agenda.move(row, 1)
+    this.#agenda.running = row
     hold()
     try {
       const returned = runMarked(activation.mark, () => activation.run())
@@ -100,6 +101,8 @@ export class Lifecycle {
       this.#ended(activation, error)
       this.#agenda.schedule()
     }
+    this.#agenda.running = undefined
+    this.#agenda.move(row, 1)
     activation.timer = setTimeout(() => {
       const what = `row "${row.id}": ${activation.mark.what} took longer than ${activationMs} ms; make it faster or raise its budget`
       const error = new KernelError('ACTIVATION_TIMEOUT', what)
@@ -118,10 +121,13 @@ export class Lifecycle {
     if (activation.state !== 'activating') return
     activation.state = 'live'
     activation.mark.open = false
-    clearTimeout(activation.timer)
     release()
     const { row } = activation.unit
-    this.#agenda.move(row, -1)
+    if (activation.timer === undefined) this.#agenda.running = undefined
+    else {
+      clearTimeout(activation.timer)
+      this.#agenda.move(row, -1)
+    }
     if (activation.doomed) this.#agenda.closeWhenFree(activation)
     else if (error === undefined) this.#publish(activation)
     else {
@@ -133,18 +139,22 @@ export class Lifecycle {
   #publish(activation: Activation): void {
     const { unit, offers, parent } = activation
     const { row } = unit
-    for (const provision of offers) provision.slot.provision = provision
-    for (const provision of offers) {
-      this.#observer.offered(provision, 'provided')
-      for (const waiter of provision.slot.interested) this.#agenda.changed.add(waiter)
-    }
-    for (const fork of activation.forks) this.#agenda.changed.add(fork)
+    if (offers.length > 0) this.#offer(offers)
+    if (activation.forks.length > 0) for (const fork of activation.forks) this.#agenda.changed.add(fork)
     // What it might have provided and does not is not coming.
     if (row.provides.length > offers.length) this.#agenda.setback = true
     if (row.kept !== undefined) this.#observer.succeeded(row.kept, activation)
     if (parent !== undefined) return
     row.times = { activationMs: performance.now() - activation.since, closingMs: row.times?.closingMs }
     this.#observer.phase(row)
+  }
+
+  #offer(offers: readonly Provision[]): void {
+    for (const provision of offers) provision.slot.provision = provision
+    for (const provision of offers) {
+      this.#observer.offered(provision, 'provided')
+      for (const waiter of provision.slot.interested) this.#agenda.changed.add(waiter)
+    }
   }
 
   #closed(activation: Activation): void {

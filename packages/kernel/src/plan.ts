@@ -1,6 +1,6 @@
 import type { Activation } from './activation.ts'
 import { bringers, canArise } from './prospects.ts'
-import { type Branch, inOrder, isOutdated, RowUnit, type Unit, usable } from './world.ts'
+import { type Branch, inOrder, isOutdated, RowUnit, type Slot, type Unit, usable } from './world.ts'
 
 /*
  * What is to be done next, as a pure function of the world. Invariants:
@@ -12,7 +12,7 @@ import { type Branch, inOrder, isOutdated, RowUnit, type Unit, usable } from './
  *  4. Nothing closes before everything that depends on it has closed.
  *  5. Nothing comes up while anything is going down.
  *  6. A capability is claimed by one row at a time. Of the rows that want a free one and whose needs can be met, the first in load
- *     order gets it, however long its needs take.
+ *     order gets it, however long its needs take. Where claimants wait for each other in a ring, the first loaded one that could start does.
  *  7. What failed stays down until one of its inputs is another one.
  *  8. Units come up in load order and go down in reverse.
  */
@@ -26,7 +26,7 @@ export interface Start {
 export function planDown(changed: Iterable<Unit>): Activation[] {
   const down: Activation[] = []
   for (const { activation } of changed) if (activation !== undefined && !activation.doomed && isStale(activation)) down.push(activation)
-  return withDependents(down)
+  return down.length === 0 ? down : withDependents(down)
 }
 
 /** The activations, and all that depend on them through a binding or as a fork, transitively. */
@@ -56,7 +56,7 @@ export function decide(unit: Unit): Branch | 'hold' | 'wait' {
   if (!unit.wanted || unit.activation !== undefined) return 'wait'
   if (!(unit instanceof RowUnit) && !unit.parent.isLive) return 'wait'
   const failed = unit.failure !== undefined && !isOutdated(unit.failure, unit) ? unit.failure.branch : undefined
-  if (unit.needs.every((slot) => usable(slot, unit) !== undefined)) {
+  if (isMet(unit)) {
     if (failed === 'present') return 'wait'
     return unit instanceof RowUnit ? claims(unit) : 'present'
   }
@@ -66,17 +66,37 @@ export function decide(unit: Unit): Branch | 'hold' | 'wait' {
 
 function isStale({ unit, branch, bound, desired, parent }: Activation): boolean {
   if (!unit.wanted || desired !== unit.desired || parent?.doomed === true) return true
-  if (branch === 'otherwise') return unit.needs.every((slot) => usable(slot, unit) !== undefined)
+  if (branch === 'otherwise') return isMet(unit)
   return bound.some((provision) => provision.slot.provision !== provision)
 }
 
+/** An indexed loop: asked several times for every unit that comes up, most of them before the optimising compiler has seen it. */
+function isMet(unit: Unit): boolean {
+  const { needs } = unit
+  for (let index = 0; index < needs.length; index++) if (usable(needs[index] as Slot, unit) === undefined) return false
+  return true
+}
+
 function claims(row: RowUnit): 'present' | 'hold' | 'wait' {
-  for (const slot of row.provides) {
-    if (slot.holder !== undefined && slot.holder !== row) return 'wait'
-    for (const rival of slot.claimants) {
-      if (rival === row) break
-      if (bringers(slot, rival).length > 0 && canArise(rival, rival.provides)) return 'hold'
-    }
+  if (row.provides.some(({ holder }) => holder !== undefined && holder !== row)) return 'wait'
+  return row.provides.some((slot) => isOutrun(row, slot)) ? 'hold' : 'present'
+}
+
+/** Is there a claimant that was loaded before the row, and gets the slot? */
+function isOutrun(row: RowUnit, slot: Slot, known = new Map<RowUnit, boolean>()): boolean {
+  for (const rival of slot.claimants) {
+    if (rival === row) return false
+    if (getsItsSlots(rival, slot, known)) return true
   }
-  return 'present'
+  return false
+}
+
+/** Each of them: a rival that is outrun for one of its slots does not start, and stands in nobody's way for the others. */
+function getsItsSlots(row: RowUnit, slot: Slot, known: Map<RowUnit, boolean>): boolean {
+  let gets = known.get(row)
+  if (gets === undefined) {
+    gets = bringers(slot, row).length > 0 && canArise(row, row.provides) && !row.provides.some((other) => isOutrun(row, other, known))
+    known.set(row, gets)
+  }
+  return gets
 }

@@ -53,14 +53,18 @@ export function definePlugin<
   Schema extends z.ZodType | undefined = undefined,
 >(spec: PluginSpec<Needs, Provides, Schema>): Plugin<InputOf<Schema>> {
   const { name, inject = [], provides = [], config, budgets } = spec
-  const plugin = { name, inject, provides, config, budgets, activate: spec.activate.bind(spec) as Plugin['activate'] }
+  const plugin = { name, inject, provides, config, budgets, activate: spec.activate.bind(spec) as Plugin['activate'], [CHECKED]: true }
   return Object.freeze(checkPlugin(plugin))
 }
+
+/** On what `definePlugin` of any copy of the kernel made, so that a load need not look at it again. */
+const CHECKED = Symbol.for('tenon.plugin.checked')
 
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 
 /** @throws KernelError CAPABILITY_KEY_INVALID for what is not a plugin, such as another export of a plugin's module. */
 export function checkPlugin<P extends Plugin>(plugin: P): P {
+  if (Object.isFrozen(plugin) && CHECKED in plugin) return plugin
   const { name, activate } = plugin ?? {}
   if (typeof name !== 'string' || !NAME.test(name)) {
     throw new KernelError('CAPABILITY_KEY_INVALID', `plugin name ${JSON.stringify(name)} is not kebab-case; write it like "local-bash"`)

@@ -7,6 +7,7 @@ import { isOutdated, type RowUnit, type Slot, type Unit, usable } from './world.
  * must not count on a competitor to bring it.
  */
 export function canArise(goal: Unit, exclusive: readonly Slot[] = []): boolean {
+  const competes = (row: RowUnit): boolean => row !== goal && row.provides.some((slot) => exclusive.includes(slot))
   const waiting = new Map<Slot, Unit[]>()
   const missing = new Map<Unit, number>()
   const ready: Unit[] = []
@@ -23,13 +24,12 @@ export function canArise(goal: Unit, exclusive: readonly Slot[] = []): boolean {
         continue
       }
       waiting.set(slot, [unit])
-      if (!exclusive.includes(slot)) for (const rival of slot.claimants) upstream.push(...bringers(slot, rival))
+      for (const row of slot.claimants) if (!competes(row)) upstream.push(...bringers(slot, row))
     }
   }
   for (let unit = ready.pop(); unit !== undefined; unit = ready.pop()) {
     if (unit === goal) return true
     for (const slot of unit.row.provides) {
-      if (exclusive.includes(slot)) continue
       for (const waiter of waiting.get(slot) ?? []) {
         const left = (missing.get(waiter) ?? 0) - 1
         missing.set(waiter, left)

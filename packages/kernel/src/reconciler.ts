@@ -50,7 +50,7 @@ export class Reconciler {
   /** In nobody's name: a pass that a plugin's command caused would else run listeners under that plugin's mark. */
   #pass(): void {
     runMarked(undefined, () => {
-      while (this.#takeDown() || this.#close() || this.#bringUp());
+      while (this.#takeDown() || this.#close() || this.#bringUp() || this.#breakTie());
       this.#passed()
     })
   }
@@ -86,5 +86,16 @@ export class Reconciler {
       else this.agenda.waiting.add(start.unit)
     }
     return waiting.length > 0
+  }
+
+  /** Nothing moves, so what is held waits only for others that are held: the first loaded of them starts (6). */
+  #breakTie(): boolean {
+    if (this.agenda.held.size === 0 || !this.agenda.isIdle) return false
+    const [unit] = planUp(this.agenda.held).held.sort(inOrder)
+    if (unit === undefined) return false
+    this.agenda.held.delete(unit)
+    this.agenda.setback = true
+    this.#lifecycle.start({ unit, branch: unit === unit.row ? 'present' : 'otherwise' })
+    return true
   }
 }

@@ -93,13 +93,15 @@ function reportFork(fork: ForkUnit): ForkReport {
   return { needs: needs.map(({ key }) => key), branch: activation?.branch ?? failed?.branch ?? 'none', phase, ...alive(activation), ...error }
 }
 
-export function explain(row: RowUnit, path: readonly RowUnit[] = []): Cause {
+/** @param told rows that the tree names already: each is explained once, so a tangle of needs ends. */
+export function explain(row: RowUnit, told = new Set<RowUnit>()): Cause {
   const { id, phase, failure } = row
   const about = { row: id, phase }
-  if (path.includes(row)) return { ...about, message: `row "${id}" waits for itself`, causes: [] }
+  if (told.has(row)) return { ...about, message: `row "${id}" is ${phase}, as told above`, causes: [] }
+  told.add(row)
   if (phase === 'failed' && failure !== undefined) return { ...about, code: codeOf(failure.error), message: failure.error.message, causes: [] }
   if (phase !== 'waiting') return { ...about, message: `row "${id}" is ${phase}`, causes: [] }
-  const lack = explainNeeds(row, `row "${id}"`, [...path, row])
+  const lack = explainNeeds(row, `row "${id}"`, told)
   if (lack !== undefined) return lack
   const taken = row.provides.find(({ holder }) => holder !== undefined && holder !== row)
   if (taken === undefined) return { ...about, message: `row "${id}" is about to be activated`, causes: [] }
@@ -107,7 +109,7 @@ export function explain(row: RowUnit, path: readonly RowUnit[] = []): Cause {
   return { ...about, code: 'CAPABILITY_TAKEN', message, capability: taken.key, causes: [] }
 }
 
-function explainNeeds(unit: Unit, who: string, path: readonly RowUnit[]): Cause | undefined {
+function explainNeeds(unit: Unit, who: string, told: Set<RowUnit>): Cause | undefined {
   const missing = unit.needs.filter((slot) => usable(slot, unit) === undefined)
   const [first] = missing
   if (first === undefined) return undefined
@@ -115,16 +117,18 @@ function explainNeeds(unit: Unit, who: string, path: readonly RowUnit[]): Cause 
     const could = claimants.map(({ id }) => `"${id}"`).join(', ')
     return `"${key}" (${could === '' ? 'no loaded plugin provides it' : `row ${could} could provide it`})`
   })
-  const causes = missing.flatMap(({ claimants }) => claimants.flatMap((claimant) => explainClaimant(claimant, path)))
+  const causes = missing.flatMap(({ claimants }) => claimants.flatMap((claimant) => explainClaimant(claimant, told)))
   const message = `${who} waits for ${why.join(' and ')}`
   return { row: unit.row.id, phase: unit.phase, code: 'PLUGIN_UNRESOLVED', message, capability: first.key, causes }
 }
 
 /** Why a row does not bring what it may provide: itself, or what its forks wait for. */
-function explainClaimant(row: RowUnit, path: readonly RowUnit[]): Cause[] {
-  const forks = row.phase === 'active' ? (row.activation?.forks ?? []) : []
-  const causes = forks.map((fork) => explainNeeds(fork, `a fork of row "${row.id}"`, path)).filter((cause) => cause !== undefined)
-  return causes.length > 0 ? causes : [explain(row, path)]
+function explainClaimant(row: RowUnit, told: Set<RowUnit>): Cause[] {
+  if (row.phase !== 'active' || told.has(row)) return [explain(row, told)]
+  told.add(row)
+  const forks = row.activation?.forks ?? []
+  const causes = forks.map((fork) => explainNeeds(fork, `a fork of row "${row.id}"`, told)).filter((cause) => cause !== undefined)
+  return causes.length > 0 ? causes : [{ row: row.id, phase: row.phase, message: `row "${row.id}" is active and does not offer it`, causes: [] }]
 }
 
 /** The tree of causes as indented lines. */

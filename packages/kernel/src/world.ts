@@ -37,6 +37,9 @@ export interface Failure {
   readonly desired: unknown
 }
 
+/** Most units have none of most things; they share this. */
+export const NONE: readonly never[] = Object.freeze([])
+
 export type Branch = 'present' | 'otherwise'
 export type Unit = RowUnit | ForkUnit
 
@@ -49,7 +52,7 @@ export interface Desired {
 }
 
 abstract class Node {
-  readonly needs: Slot[] = []
+  needs: readonly Slot[] = NONE
   wanted = true
   activation: Activation | undefined
   failure: Failure | undefined
@@ -71,7 +74,7 @@ export class RowUnit extends Node {
   readonly optional: boolean
   /** Given at load; the plugin's own are part of what is desired. */
   readonly budgets: Partial<Budgets> | undefined
-  readonly provides: Slot[] = []
+  provides: readonly Slot[] = NONE
   override desired: Desired
   generation = 0
   /** Unloaded by a transaction that has not been verified yet: what it kept may have to come back. */
@@ -152,9 +155,7 @@ export class World {
   readonly #slots = new Map<string, Slot>()
 
   slot(key: string): Slot {
-    const slot = this.#slots.get(key) ?? new Slot(key)
-    this.#slots.set(key, slot)
-    return slot
+    return this.#slots.get(key) ?? this.#add(new Slot(key))
   }
 
   find(key: string): Slot | undefined {
@@ -166,10 +167,21 @@ export class World {
   }
 
   link(unit: Unit, needs: readonly AnyCapability[]): void {
-    for (const { key } of needs) {
+    if (needs.length === 0) return
+    unit.needs = needs.map(({ key }) => {
       const slot = this.slot(key)
-      unit.needs.push(slot)
       slot.interested.add(unit)
+      return slot
+    })
+  }
+
+  claim(row: RowUnit, provides: readonly AnyCapability[]): void {
+    if (provides.length === 0) return
+    row.provides = [...new Set(provides.map(({ key }) => this.slot(key)))]
+    for (const { claimants } of row.provides) {
+      let index = claimants.length
+      for (let before = claimants[index - 1]; before !== undefined && before.order > row.order; before = claimants[index - 1]) index--
+      claimants.splice(index, 0, row)
     }
   }
 
@@ -179,24 +191,18 @@ export class World {
       slot.interested.delete(unit)
       this.#forget(slot)
     }
-    unit.needs.length = 0
+    unit.needs = NONE
     if (!(unit instanceof RowUnit)) return
     for (const slot of unit.provides) {
       slot.claimants.splice(slot.claimants.indexOf(unit), 1)
       this.#forget(slot)
     }
-    unit.provides.length = 0
+    unit.provides = NONE
   }
 
-  claim(row: RowUnit, provides: readonly AnyCapability[]): void {
-    for (const { key } of provides) {
-      const slot = this.slot(key)
-      if (row.provides.includes(slot)) continue
-      row.provides.push(slot)
-      let index = slot.claimants.length
-      for (let before = slot.claimants[index - 1]; before !== undefined && before.order > row.order; before = slot.claimants[index - 1]) index--
-      slot.claimants.splice(index, 0, row)
-    }
+  #add(slot: Slot): Slot {
+    this.#slots.set(slot.key, slot)
+    return slot
   }
 
   #forget(slot: Slot): void {
