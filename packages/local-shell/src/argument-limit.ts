@@ -10,9 +10,17 @@ export function fitsArgument(text: string, platform: NodeJS.Platform): boolean {
   return text.length <= POSIX_MAX_BYTES && Buffer.byteLength(text) <= POSIX_MAX_BYTES
 }
 
-/** Length after the quoting of the Microsoft C runtime: each quote is escaped, and so is each backslash of a run before one. */
+/** Length as Node puts it on a command line: within quotes if need be, each quote escaped, and each backslash of a run before one. */
 function quotedLength(text: string): number {
+  if (text !== '' && !/[ \t"]/.test(text)) return text.length
   let length = text.length + 2
-  for (const run of text.matchAll(/(\\*)("|$)/g)) length += (run[1] ?? '').length + (run[2] === '"' ? 1 : 0)
-  return length
+  let backslashes = 0
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '\\') backslashes++
+    else {
+      if (text[at] === '"') length += backslashes + 1
+      backslashes = 0
+    }
+  }
+  return length + backslashes
 }

@@ -12,10 +12,10 @@ const PREAMBLE = 'try{[Console]::OutputEncoding=$OutputEncoding=[Text.UTF8Encodi
 
 /**
  * PowerShell's own exit code of `-Command` is 0 or 1; this one is the native code where there is one. It must read `$?` before anything
- * else does. Under strict mode an unset LASTEXITCODE throws. Without quotes, so that it can never close one the text left open. It begins
- * with an empty line: a backtick at the end of the text continues to that, and not into the epilogue.
+ * else does. Under strict mode an unset LASTEXITCODE throws. Without quotes, so that it can never close one the text left open. The
+ * semicolon ends what a backtick, a pipe or an operator at the end of the text would continue.
  */
-const EPILOGUE = '\nif($?){exit 0};try{if($LASTEXITCODE){exit $LASTEXITCODE}}catch{};exit 1'
+const EPILOGUE = ';if($?){exit 0};try{if($LASTEXITCODE){exit $LASTEXITCODE}}catch{};exit 1'
 
 /** `pwsh -NoLogo -NoProfile -NonInteractive -Command TEXT`, the text between preamble and epilogue. */
 export const pwsh: Dialect = {

@@ -8,7 +8,7 @@ import type { ShellUnderTest } from './world.ts'
 
 export { openKernelWorld } from './kernel-world.ts'
 export type { Step } from './step.ts'
-export { type Bench, benchOf, type ShellSettings, type ShellUnderTest, type ShellWorld, seen } from './world.ts'
+export { type Bench, benchOf, type ShellSettings, type ShellUnderTest, type ShellWorld, seen, UnsupportedStep } from './world.ts'
 
 /**
  * What every provider of `shell` holds, over real processes: a provider is finished when this passes. It runs for a minute or two, and

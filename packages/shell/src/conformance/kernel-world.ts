@@ -2,8 +2,13 @@ import { Kernel, type Plugin } from '@tenon/kernel'
 import { Shell } from '../index.ts'
 import type { ShellSettings, ShellWorld } from './world.ts'
 
-/** A kernel of its own with two rows: the process provider and the executor under test. */
-export async function openKernelWorld(processes: Plugin<never>, executor: Plugin<never>, settings: ShellSettings = {}): Promise<ShellWorld> {
+/** A kernel of its own with two rows: the process provider and the executor under test. `base` holds under whatever a test sets. */
+export async function openKernelWorld(
+  processes: Plugin<never>,
+  executor: Plugin<never>,
+  settings: ShellSettings = {},
+  base: ShellSettings = {},
+): Promise<ShellWorld> {
   const kernel = new Kernel()
   const provided = (): Shell => {
     const shell = kernel.get(Shell)
@@ -11,7 +16,7 @@ export async function openKernelWorld(processes: Plugin<never>, executor: Plugin
     return shell
   }
   const subprocess = kernel.load(processes as Plugin, {}, { id: 'processes' })
-  const row = kernel.load(executor as Plugin, settings, { id: 'executor' })
+  const row = kernel.load(executor as Plugin, { ...base, ...settings }, { id: 'executor' })
   try {
     await row.ready()
   } catch (error) {
@@ -22,7 +27,7 @@ export async function openKernelWorld(processes: Plugin<never>, executor: Plugin
     shell: provided(),
     // Another plugin object is other code: the row is activated anew even with equal settings.
     reload: async (next = settings) => {
-      await row.replace({ ...(executor as Plugin) }, next)
+      await row.replace({ ...(executor as Plugin) }, { ...base, ...next })
       return provided()
     },
     endProcesses: () => subprocess.unload(),

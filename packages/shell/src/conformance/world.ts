@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OutputReader } from '@tenon/subprocess'
-import { expect } from 'vitest'
+import { expect, TestRunner } from 'vitest'
 import type { Shell, ShellExecution, ShellRequest, ShellResult } from '../index.ts'
 import type { Step } from './step.ts'
 
@@ -31,10 +31,19 @@ export interface ShellWorld {
 export interface ShellUnderTest {
   readonly name: string
   open(settings?: ShellSettings): Promise<ShellWorld>
-  /** A command text that does this. */
+  /** A command text that does this. Throws an UnsupportedStep for what the shell cannot do; the test is then reported as skipped. */
   script(steps: readonly Step[]): string
   /** A command text of at least so many characters that prints `text` and exits with `code`. */
   longScript(length: number, text: string, code: number): string
+  /** How many commands stand for many; 2,000 unless a start of the shell is slow. */
+  readonly many?: number
+}
+
+/** A shell under test has no words for a step. */
+export class UnsupportedStep extends Error {
+  constructor(shell: string, step: Step['do']) {
+    super(`${shell} has no words for the step "${step}"`)
+  }
 }
 
 /** A world that is closed at the end, a directory that is removed, and the verbs the tests are written in. */
@@ -59,6 +68,9 @@ export function benchOf(under: ShellUnderTest): (settings: ShellSettings, body: 
         start,
         run: async (steps, request) => (await start(steps, request)).result(),
       })
+    } catch (error) {
+      if (!(error instanceof UnsupportedStep)) throw error
+      TestRunner.getCurrentTest()?.context.skip(error.message)
     } finally {
       await world.close()
       await rm(directory, { recursive: true, force: true })

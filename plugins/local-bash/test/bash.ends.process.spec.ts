@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Kernel } from '@tenon/kernel'
+import { renderResult, Shell } from '@tenon/shell'
+import { benchOf, openKernelWorld, seen } from '@tenon/shell/conformance'
+import { describe, expect, it } from 'vitest'
+import localSubprocess from '../../local-subprocess/src/index.ts'
+import localBash from '../src/index.ts'
+import { bashScript, longBashScript } from './bash-script.ts'
+
+const bench = benchOf({
+  name: 'local-bash',
+  open: (settings) => openKernelWorld(localSubprocess, localBash, settings),
+  script: bashScript,
+  longScript: longBashScript,
+})
+
+describe('how bash commands end', () => {
+  it('SH-10 a pkill that matches its own text is a death by signal, with no flag, and the host lives', () =>
+    bench({}, async ({ start }) => {
+      const execution = await start('pkill -f zzSelfMatch; echo after')
+      expect(await execution.result()).toMatchObject({ signal: 'SIGTERM', exitCode: null, timedOut: false, aborted: false, stdout: { text: '' } })
+      expect(execution.status).toBe('killed')
+    }))
+
+  it('SH-10 a nested shell killed by 9 gives exit 0 and its status in the text', () =>
+    bench({}, async ({ run }) => {
+      expect(await run(`bash -c 'kill -9 $$' 2>/dev/null; echo rc=$?`)).toMatchObject({ exitCode: 0, signal: null, stdout: { text: 'rc=137\n' } })
+    }))
+
+  it('SH-10 kill 0 ends the command only', () =>
+    bench({}, async ({ run }) => {
+      expect(await run('kill 0; sleep 5')).toMatchObject({ signal: 'SIGTERM', timedOut: false })
+    }))
+
+  it('SH-06 every member of a pipeline ends at the deadline', () =>
+    bench({ graceMs: 500 }, async ({ run, start }) => {
+      expect(await run('yes zzMark | grep -v zzMark | head -1', { timeoutMs: 700 })).toMatchObject({ timedOut: true })
+      const left = await start(`pgrep -fc 'zz[M]ark'`)
+      expect((await left.result()).stdout.text).toBe('0\n')
+    }))
+
+  it('SH-06 traps run before the forced end, and their files are there', () =>
+    bench({}, async ({ run, directory }) => {
+      await run(`trap 'echo bye > bye; exit' TERM; sleep 30 & wait`, { workdir: directory, timeoutMs: 600 })
+      expect(await readFile(join(directory, 'bye'), 'utf8')).toBe('bye\n')
+    }))
+
+  it('SH-06 a stopped command ends at the deadline', () =>
+    bench({ graceMs: 500 }, async ({ run }) => {
+      expect(await run('kill -STOP $$; echo never', { timeoutMs: 600 })).toMatchObject({ timedOut: true, stdout: { text: '' } })
+    }))
+
+  it('SH-06 a loop that waits for itself is bounded, and its tree dies', () =>
+    bench({ graceMs: 500 }, async ({ start }) => {
+      const execution = await start('until ! pgrep -f zzLoop >/dev/null; do sleep 0.1; done', { timeoutMs: 1_000 })
+      expect(await execution.result()).toMatchObject({ timedOut: true })
+      expect(await execution.survivors()).toBe(0)
+    }))
+
+  it('SH-06 text that came before the deadline is kept although descendants hold the streams', () =>
+    bench({ graceMs: 500 }, async ({ run }) => {
+      const result = await run('seq 1 2000; (sleep 60 &); sleep 60', { timeoutMs: 800 })
+      expect(result).toMatchObject({ timedOut: true, stdout: { truncated: false } })
+      expect(result.stdout.text.endsWith('1999\n2000\n')).toBe(true)
+      expect(renderResult(result)).toMatch(/2000\n\[timed out after 800ms\]\n\[killed by signal: SIGTERM\]$/)
+    }))
+
+  it('SH-18 abort reaches grandchildren', () =>
+    bench({ graceMs: 500 }, async ({ start }) => {
+      const controller = new AbortController()
+      const execution = await start(`bash -c 'sleep 600 & echo up; sleep 600'`, { signal: controller.signal })
+      await seen(execution.observed.stdout, 'up')
+      controller.abort()
+      expect(await execution.result()).toMatchObject({ aborted: true })
+      expect(await execution.survivors()).toBe(0)
+    }))
+
+  it('SH-23 a server that a command leaves behind does not delay the next command', () =>
+    bench({ graceMs: 300 }, async ({ start, run }) => {
+      const first = await start(`node -e 'setInterval(()=>{},1e3)' & echo up`)
+      expect((await first.result()).stdout.text).toBe('up\n')
+      expect((await run('echo second')).stdout.text).toBe('second\n')
+      expect(await first.survivors()).toBe(1)
+    }))
+
+  it('SH-21 the first error is in the file when the tail is all that is kept', () =>
+    bench({ maxOutputBytes: 2_000 }, async ({ run }) => {
+      const { stdout } = await run('echo FIRST-ERROR; seq 1 200000')
+      expect(stdout.truncated).toBe(true)
+      expect((await readFile(stdout.spillPath ?? '', 'utf8')).startsWith('FIRST-ERROR\n1\n')).toBe(true)
+    }))
+
+  it('SH-24 a second executor waits with CAPABILITY_TAKEN, and takes over when the first is gone', async () => {
+    const kernel = new Kernel()
+    kernel.load(localSubprocess, {})
+    await kernel.load(localBash, {}, { id: 'first' }).ready()
+    const first = kernel.get(Shell)
+    const second = kernel.load(localBash, {}, { id: 'second' })
+    await kernel.settled()
+    expect(second.phase).toBe('waiting')
+    expect(JSON.stringify(kernel.explain('second'))).toContain('CAPABILITY_TAKEN')
+    await kernel.transaction((edit) => edit.unload('first'))
+    await second.ready()
+    expect(kernel.get(Shell)).not.toBe(first)
+    await kernel[Symbol.asyncDispose]()
+  })
+})
