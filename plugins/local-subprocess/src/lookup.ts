@@ -1,5 +1,6 @@
-import { constants, type Stats } from 'node:fs'
+import { constants, existsSync, type Stats } from 'node:fs'
 import { access, lstat, realpath, stat } from 'node:fs/promises'
+import { constants as system } from 'node:os'
 import { posix, win32 } from 'node:path'
 import { SubprocessError } from '@tenon/subprocess'
 
@@ -35,6 +36,16 @@ export async function findExecutable(name: string, env: Environment, platform: N
   }
   const where = isBare(name, platform) ? `on the search path (${variable(env, 'PATH', platform) ?? 'PATH is not set'})` : 'there'
   throw new SubprocessError('EXECUTABLE_NOT_FOUND', `there is no program ${JSON.stringify(name)} ${where}; install it, or give its absolute path`)
+}
+
+/**
+ * Throws what starting a program that is not there throws. For Windows, where cross-spawn would hand the name to a command interpreter,
+ * which starts, and fails on its own terms.
+ */
+export function assertThere([name, ...args]: readonly [string, ...string[]], env: Environment): void {
+  if (executableCandidates(name, env, 'win32').some((candidate) => existsSync(candidate))) return
+  const facts = { errno: -system.errno.ENOENT, code: 'ENOENT', syscall: `spawn ${name}`, path: name, spawnargs: args }
+  throw Object.assign(new Error(`spawn ${name} ENOENT`), facts)
 }
 
 /** All places where the program could be, in the order of search. Pure. @throws SubprocessError EXECUTABLE_INVALID */

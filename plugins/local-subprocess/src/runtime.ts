@@ -53,10 +53,10 @@ export class Runtime {
     this.world = world
     this.settings = settings
     this.warnings = new Warnings(log)
-    this.directory = new PrivateDirectory(settings.spillDirectory, world.owner)
+    this.directory = new PrivateDirectory(settings.spillDirectory, JSON.stringify(world.owner))
     this.watch = new Watch(world.table, world.clock)
     this.channels = {
-      stock: new FifoStock(this.directory, world.run, world.runSync, (error) =>
+      stock: new FifoStock(this.directory, world.run, world.runSync, world.clock, (error) =>
         this.warnings.once('mkfifo', { err: error }, 'cannot make FIFOs; output goes through pipes, and commands cannot open /dev/stdout'),
       ),
       shelf: new SpillShelf(this.directory, this.warnings, settings, world.files),
@@ -115,7 +115,7 @@ export class Runtime {
     const failures = (
       await Promise.all([...[...this.live].map((tracked) => this.#end(tracked)), this.#counter === 0 ? undefined : endEscapees(this)])
     ).filter((error) => error !== undefined)
-    await this.channels.stock.quiet()
+    await this.channels.stock.close()
     for (const stream of [...this.open]) stream.close()
     this.channels.shelf.withdrawAll()
     await this.directory.remove().catch((error: unknown) => this.warnings.log.warn({ err: error }, 'cannot remove the private directory'))

@@ -69,7 +69,7 @@ export class Spawned implements SubprocessHandle, LaunchEvents {
 
   /** @internal */
   exited(facts: ExitFacts): void {
-    this.#tree?.leaderExited()
+    this.#tree?.leaderEnded()
     const { stdout, stderr } = this.#channels
     const settling = [stdout.settle(), stderr.settle()].filter((pending) => pending !== undefined)
     this.#data?.detach()

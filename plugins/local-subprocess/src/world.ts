@@ -1,5 +1,6 @@
 import type { EnvEntries } from '@tenon/subprocess'
 import type { RunProgram, RunProgramSync } from './channel/fifo-stock.ts'
+import type { Owner } from './channel/owner.ts'
 import type { Clock } from './clock.ts'
 import type { Launcher } from './launch/launch-plan.ts'
 import type { SpillFiles } from './output/spill-shelf.ts'
@@ -23,7 +24,9 @@ export interface World {
   readonly runSync: RunProgramSync
   readonly files: SpillFiles
   /** Says whose a private directory is. */
-  readonly owner: string
+  readonly owner: Owner
+  /** Whether the process that owns a directory is there; asked only of owners on this machine, in this boot and namespace. */
+  isAlive(owner: Owner): boolean
   /** Calls the listener when the host exits, before earlier ones. The result removes it. */
   onHostExit(listener: () => void): () => void
 }

@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Clock } from '../clock.ts'
 import type { PrivateDirectory } from './private-directory.ts'
 
 /** FIFOs made by one run of `mkfifo`. */
@@ -7,6 +8,9 @@ const BATCH = 64
 
 /** Write permission for everybody: a command that changes its user may still reopen `/dev/stdout`. Nobody else can read. */
 const MODE = '0622'
+
+/** After a failure FIFOs are not tried for so long: each try costs a run of a program, and most causes stay. */
+const RETRY_MS = 10_000
 
 /** Runs a program to its end. */
 export type RunProgram = (file: string, args: readonly string[]) => Promise<void>
@@ -30,10 +34,12 @@ export class FifoStock {
   #names: string[] = []
   #counter = 0
   #refill: Promise<void> | undefined
-  /** Set when `mkfifo` cannot be had; it is not tried again. */
-  #broken = false
+  #notBefore = Number.NEGATIVE_INFINITY
 
-  constructor(directory: PrivateDirectory, run: RunProgram, runSync: RunProgramSync, fault: (error: unknown) => void) {
+  readonly #clock: Clock
+
+  constructor(directory: PrivateDirectory, run: RunProgram, runSync: RunProgramSync, clock: Clock, fault: (error: unknown) => void) {
+    this.#clock = clock
     this.#directory = directory
     this.#run = run
     this.#runSync = runSync
@@ -47,7 +53,7 @@ export class FifoStock {
   /** Undefined where FIFOs cannot be made. @throws EMFILE and ENFILE: no descriptor is left, for anything. */
   take(): Fifo | undefined {
     // The second try is for a directory that a cleaner took, with everything in stock.
-    for (let attempt = 0; attempt < 2 && !this.#broken; attempt++) {
+    for (let attempt = 0; attempt < 2 && this.#clock.now() >= this.#notBefore; attempt++) {
       const path = this.#pop()
       if (path === undefined) return undefined
       try {
@@ -82,11 +88,12 @@ export class FifoStock {
   /** Forgets the stock, which lies in a directory that is left behind. */
   clear(): void {
     this.#names = []
+    this.#notBefore = Number.NEGATIVE_INFINITY
   }
 
-  /** Resolves when no run of `mkfifo` is under way. */
-  async quiet(): Promise<void> {
-    this.#broken = true
+  /** No FIFO is made any more. Resolves when no run of `mkfifo` is under way. */
+  async close(): Promise<void> {
+    this.#notBefore = Number.POSITIVE_INFINITY
     await this.#refill
   }
 
@@ -104,7 +111,7 @@ export class FifoStock {
       return this.#names.pop()
     } catch (error) {
       if (isOutOfDescriptors(error)) throw error
-      this.#broken = true
+      this.#notBefore = this.#clock.now() + RETRY_MS
       this.#fault(error)
       return undefined
     }

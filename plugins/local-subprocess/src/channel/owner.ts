@@ -1,6 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import type { LinuxTable } from '../tree/linux-table.ts'
 
 /** Identifies a runtime's process beyond its pid, which is used again, and which other namespaces use too. */
 export interface Owner {
@@ -11,13 +10,14 @@ export interface Owner {
   readonly start: number | undefined
 }
 
-export function ownerRecord(table: LinuxTable): Owner {
+/** `start` is in whatever unit the platform has at hand; it is only ever compared on the same machine. */
+export function ownerRecord(pid: number, start: number | undefined): Owner {
   return {
     machine: hostname(),
     boot: attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
     namespace: attempt(() => readlinkSync('/proc/self/ns/pid')),
-    pid: process.pid,
-    start: table.read(process.pid)?.start,
+    pid,
+    start,
   }
 }
 

@@ -1,8 +1,11 @@
 import type { Runtime } from '../runtime.ts'
-import { type Leader, PosixTree } from './posix-tree.ts'
+import type { Leader } from './owned-tree.ts'
+import { PosixTree } from './posix-tree.ts'
 import type { ProcessTree, TreeEvents } from './process-tree.ts'
+import { WindowsTree } from './windows-tree.ts'
 
-export function makeTree(leader: Leader, runtime: Runtime, events: TreeEvents): ProcessTree {
-  const { world, watch, aborts } = runtime
-  return new PosixTree(leader, { table: world.table, send: world.send, clock: world.clock, watch, aborts, host: world.host }, events)
+export function makeTree(leader: Leader, { world, watch, aborts }: Runtime, events: TreeEvents): ProcessTree {
+  const { table, clock, host, send, run, runSync } = world
+  const parts = { table, clock, host, watch, aborts }
+  return world.platform === 'win32' ? new WindowsTree(leader, { ...parts, run, runSync }, events) : new PosixTree(leader, { ...parts, send }, events)
 }

@@ -8,8 +8,8 @@ export interface TreeFacts {
   /** The group was seen empty after the leader's exit: its number can belong to anybody by now. */
   readonly groupGone: boolean
   readonly cookie: string
-  /** Members seen before, by pid: where they started. */
-  readonly known: ReadonlyMap<number, number>
+  /** Members seen before, by pid. */
+  readonly known: ReadonlyMap<number, ProcessEntry>
 }
 
 export interface Census {
@@ -52,7 +52,7 @@ function isSeed(entry: ProcessEntry, snapshot: Snapshot, facts: TreeFacts, byNum
     // The pid of an unreaped leader cannot be anybody else's. Afterwards it is either a stale sight of the leader, or a stranger.
     return leaderExitedAt === undefined
   }
-  if (facts.known.get(entry.pid) === entry.start) return true
+  if (facts.known.get(entry.pid)?.start === entry.start) return true
   const cookie = snapshot.cookie(entry)
   if (cookie !== undefined) return cookie === facts.cookie
   if (!byNumber || (entry.group !== facts.leader && entry.session !== facts.leader)) return false
@@ -78,7 +78,8 @@ function addDescendants(members: Map<number, ProcessEntry>, candidates: readonly
   const parents = [...members.keys()]
   for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
     for (const child of children.get(parent) ?? []) {
-      if (members.has(child.pid)) continue
+      // Windows keeps the number of a parent that ended, and gives it to others: those are younger than the child.
+      if (members.has(child.pid) || child.start < (members.get(parent)?.start ?? 0)) continue
       members.set(child.pid, child)
       parents.push(child.pid)
     }

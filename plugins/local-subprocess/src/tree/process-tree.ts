@@ -3,7 +3,7 @@ import type { Snapshot } from './process-table.ts'
 /** One spawned tree, from its leader's start until nothing of it is left. */
 export interface ProcessTree {
   /** The leader is reaped. */
-  leaderExited(): void
+  leaderEnded(): void
   /** Asks, cheaply and at once, whether the tree could still be there; it leaves the live set if not. */
   probe(): void
   terminate(): void

@@ -1,0 +1,149 @@
+import type { AbortHub } from '../abort-hub.ts'
+import type { Clock } from '../clock.ts'
+import { type Census, type TreeFacts, takeCensus } from './members.ts'
+import type { ProcessEntry, ProcessTable, Snapshot } from './process-table.ts'
+import type { ProcessTree, TreeEvents } from './process-tree.ts'
+import type { Look, Watch, Watcher } from './watch.ts'
+
+export interface TreeParts {
+  readonly table: ProcessTable
+  readonly clock: Clock
+  readonly watch: Watch
+  readonly aborts: AbortHub
+  /** The host's pid. */
+  readonly host: number
+}
+
+export interface Leader {
+  readonly pid: number
+  readonly cookie: string
+  readonly graceMs: number
+}
+
+/** What every platform has in common: who belongs to the tree, who waits for it, and when its absence counts as observed. */
+export abstract class OwnedTree implements ProcessTree, Watcher {
+  protected readonly leader: Leader
+  protected readonly parts: TreeParts
+  /** Members found last, by pid. */
+  protected known: ReadonlyMap<number, ProcessEntry> = new Map()
+  protected groupGone = false
+  readonly #events: TreeEvents
+  /** In the table's unit, and by the clock. */
+  #leaderExitedAt: number | undefined
+  #leaderExitedAtMs = 0
+  #gone = false
+  readonly #waiters = new Set<(gone: boolean) => void>()
+  #followers = 0
+
+  constructor(leader: Leader, parts: TreeParts, events: TreeEvents) {
+    this.leader = leader
+    this.parts = parts
+    this.#events = events
+  }
+
+  abstract probe(): void
+  abstract terminate(): void
+  abstract killNow(snapshot: Snapshot | undefined): void
+  /** `terminate` was called. */
+  protected abstract readonly ending: boolean
+  /** Members are looked after although the leader lives, and nobody waits. */
+  protected abstract readonly insisting: boolean
+  /** The census found nobody: is that so? */
+  protected abstract isAbsent(census: Census): boolean
+  /** After each look, while the tree is there. */
+  protected abstract looked(): void
+  /** Once, when absence was observed. */
+  protected abstract ended(): void
+
+  get gone(): boolean {
+    return this.#gone
+  }
+
+  get remaining(): readonly number[] {
+    const pids = [...this.known.keys()]
+    return this.leaderExited || this.known.has(this.leader.pid) ? pids : [this.leader.pid, ...pids]
+  }
+
+  get holdsHost(): boolean {
+    return this.#waiters.size > 0 || this.ending
+  }
+
+  protected get leaderExited(): boolean {
+    return this.#leaderExitedAt !== undefined
+  }
+
+  leaderEnded(): void {
+    this.#leaderExitedAt = this.parts.table.now()
+    this.#leaderExitedAtMs = this.parts.clock.now()
+    this.updateWatch()
+  }
+
+  async waitForExit(signal?: AbortSignal): Promise<boolean> {
+    if (this.#gone) return true
+    if (signal?.aborted === true) return false
+    let forget = (): void => undefined
+    const observed = new Promise<boolean>((resolve) => {
+      this.#waiters.add(resolve)
+      if (signal === undefined) return
+      forget = this.parts.aborts.on(signal, () => {
+        this.#waiters.delete(resolve)
+        this.updateWatch()
+        resolve(false)
+      })
+    })
+    this.updateWatch()
+    try {
+      return await observed
+    } finally {
+      forget()
+    }
+  }
+
+  async survivors(): Promise<number> {
+    if (this.#gone) return 0
+    // An unreadable table counts as alive: what was known last is the best there is.
+    this.take(await this.parts.watch.look())
+    return this.#gone ? 0 : this.remaining.filter((pid) => pid !== this.leader.pid).length
+  }
+
+  follow(wanted: boolean): void {
+    this.#followers += wanted ? 1 : -1
+    this.updateWatch()
+  }
+
+  observe(look: Look): void {
+    this.take(look)
+    if (!this.#gone) this.looked()
+  }
+
+  protected take({ snapshot, begunAtMs }: Look): void {
+    if (this.#gone || snapshot === undefined) return
+    const census = this.census(snapshot)
+    this.known = new Map(census.members.map((entry) => [entry.pid, entry]))
+    if (census.members.length > 0 || !this.leaderExited || begunAtMs < this.#leaderExitedAtMs || !this.isAbsent(census)) return
+    this.#gone = true
+    this.ended()
+    this.parts.watch.remove(this)
+    for (const resolve of this.#waiters) resolve(true)
+    this.#waiters.clear()
+    this.#events.gone()
+  }
+
+  protected census(snapshot: Snapshot): Census {
+    const { pid, cookie } = this.leader
+    const facts: TreeFacts = { leader: pid, leaderExitedAt: this.#leaderExitedAt, groupGone: this.groupGone, cookie, known: this.known }
+    return takeCensus(snapshot, facts, this.parts.host)
+  }
+
+  /** While the leader lives nobody needs to look: its exit will be told. */
+  protected updateWatch(): void {
+    if (this.#gone) return
+    const wanted = this.holdsHost || this.#followers > 0
+    if ((wanted && this.leaderExited) || this.insisting) this.parts.watch.add(this)
+    else this.parts.watch.remove(this)
+  }
+
+  protected leave(): void {
+    this.#events.left()
+  }
+}
