@@ -1,0 +1,94 @@
+import { definePlugin, Kernel, type Logger, type Plugin } from '@tenon/kernel'
+import localBash from '@tenon/plugin-local-bash'
+import localSubprocess from '@tenon/plugin-local-subprocess'
+import shellEnv from '@tenon/plugin-shell-env'
+import systemPrompt from '@tenon/plugin-system-prompt'
+import toolBash from '@tenon/plugin-tool-bash'
+import tools from '@tenon/plugin-tools'
+import { openSession, type Session } from '@tenon/session'
+import { Shell } from '@tenon/shell'
+import { ShellEnv } from '@tenon/shell-env'
+import { installShellTool, pwshDialect, ShellToolConfig, type ShellToolValue } from '@tenon/shell-tool'
+import { SystemPrompt } from '@tenon/system-prompt'
+import { type ToolRequest, type ToolResult, Tools } from '@tenon/tools'
+import type { ScriptedShell } from './scripted-shell.ts'
+
+export const toolPwsh = definePlugin({
+  name: 'tool-pwsh',
+  inject: [Shell, Tools, SystemPrompt, ShellEnv],
+  config: ShellToolConfig,
+  activate: (scope, shell, registry, prompt, env) => installShellTool(scope, pwshDialect, { shell, tools: registry, prompt, env }),
+})
+
+export interface Composed {
+  readonly tool: 'bash' | 'pwsh'
+  /** The executor; by default bash on real processes. */
+  readonly shell?: ScriptedShell
+  readonly jobs?: { readonly plugin: Plugin<undefined> }
+  readonly config?: { readonly enableRunInBackground?: boolean; readonly promoteOnTimeout?: boolean }
+  readonly executor?: Readonly<Record<string, unknown>>
+}
+
+/** The rows around one shell tool, a session, and what was logged. */
+export class Composition implements AsyncDisposable {
+  readonly kernel: Kernel
+  readonly tool: 'bash' | 'pwsh'
+  readonly warnings: { readonly code?: unknown; readonly message: string }[]
+  readonly session: Session
+
+  constructor(kernel: Kernel, tool: 'bash' | 'pwsh', warnings: Composition['warnings']) {
+    this.kernel = kernel
+    this.tool = tool
+    this.warnings = warnings
+    this.session = openSession(kernel.scope, { id: 'one', cwd: '/tmp' })
+  }
+
+  get tools(): Tools {
+    return this.kernel.get(Tools) as Tools
+  }
+
+  get view() {
+    return this.tools.get(this.tool)
+  }
+
+  call(args: unknown, more: Partial<ToolRequest> = {}): Promise<ToolResult> {
+    return this.tools.execute({ name: this.tool, arguments: args, session: this.session, signal: new AbortController().signal, ...more })
+  }
+
+  run(command: string, args: Readonly<Record<string, unknown>> = {}, more: Partial<ToolRequest> = {}): Promise<ToolResult> {
+    return this.call({ command, description: 'test it', ...args }, more)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kernel.close()
+  }
+}
+
+export async function compose({ tool, shell, jobs, config, executor }: Composed): Promise<Composition> {
+  const warnings: { code?: unknown; message: string }[] = []
+  const warn = (fields: { code?: unknown }, message: string): void => void warnings.push({ code: fields.code, message })
+  const log = { debug: () => undefined, info: () => undefined, warn, error: warn, child: () => log }
+  const kernel = new Kernel({ logger: log as unknown as Logger })
+  if (shell !== undefined) kernel.load(shell.plugin)
+  else {
+    kernel.load(localSubprocess)
+    kernel.load(localBash, executor)
+  }
+  kernel.load(shellEnv)
+  kernel.load(tools)
+  kernel.load(systemPrompt)
+  if (jobs !== undefined) kernel.load(jobs.plugin)
+  await kernel.load(tool === 'bash' ? toolBash : toolPwsh, config).ready()
+  await kernel.settled()
+  return new Composition(kernel, tool, warnings)
+}
+
+/** What the model reads. */
+export function shown(result: ToolResult): string {
+  return result.content.map((block) => (block.type === 'text' ? block.text : `<${block.type}>`)).join('\n')
+}
+
+export function delivered(result: ToolResult): ShellToolValue {
+  if (result.isError) throw new Error(`${result.code}: ${result.message}`)
+  return result.value as unknown as ShellToolValue
+}
