@@ -1,11 +1,13 @@
 import { getEventListeners } from 'node:events'
 import { mkdir, readdir, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Dialect } from '../src/index.ts'
 import { withExecutor } from './executor.ts'
 
 describe('preparation', () => {
+  afterEach(() => void vi.useRealTimers())
+
   it('SH-11 with an aborted signal nothing is looked up, written or spawned', () =>
     withExecutor({}, async ({ execute, processes, directory }) => {
       const execution = await execute({ command: 'x'.repeat(200_000), signal: AbortSignal.abort() })
@@ -141,8 +143,7 @@ describe('preparation', () => {
   it('SH-53 whatever fails, timers and listeners are gone', () =>
     withExecutor({}, async ({ execute, processes, directory }) => {
       const { signal } = new AbortController()
-      const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-      const before = timers()
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
       const request = { command: '', signal, timeoutMs: 60_000 }
       await expect(execute({ ...request, workdir: join(directory, 'no') })).rejects.toMatchObject({ code: 'SHELL_BAD_CWD' })
       processes.startFails = new Error('EAGAIN')
@@ -155,6 +156,6 @@ describe('preparation', () => {
       processes.onSpawn = (started) => started.exit(0)
       await (await execute(request)).done
       expect(getEventListeners(signal, 'abort')).toEqual([])
-      expect(timers()).toBe(before)
+      expect(vi.getTimerCount()).toBe(0)
     }))
 })
