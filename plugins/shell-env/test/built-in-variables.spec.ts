@@ -4,7 +4,7 @@ import { type BuiltInSources, builtInVariables } from '../src/built-in-variables
 const sources = (more: Partial<BuiltInSources> = {}): BuiltInSources => ({
   home: undefined,
   env: {},
-  homedir: () => '/home/ada',
+  homedir: () => '/u/ada',
   cwd: () => '/srv',
   ...more,
 })
@@ -14,8 +14,8 @@ describe('built-in variables', () => {
     ['the config before everything', { home: '/etc/tenon', env: { TENON_HOME: '/host' } }, '/etc/tenon'],
     ["the host's own before the default", { env: { TENON_HOME: '/host' } }, '/host'],
     ["the host's own made absolute", { env: { TENON_HOME: 'rel/home' } }, '/srv/rel/home'],
-    ['the default', {}, '/home/ada/.tenon'],
-    ['the default where the host has an empty one', { env: { TENON_HOME: '' } }, '/home/ada/.tenon'],
+    ['the default', {}, '/u/ada/.tenon'],
+    ['the default where the host has an empty one', { env: { TENON_HOME: '' } }, '/u/ada/.tenon'],
     ['an absolute default where the home of the user is not', { homedir: () => 'ada' }, '/srv/ada/.tenon'],
   ])('SH-49 TENON_HOME: %s', (_what, more, home) => expect(builtInVariables(sources(more)).TENON_HOME).toBe(home))
 
@@ -26,7 +26,7 @@ describe('built-in variables', () => {
     ['a directory without a profile, which was left behind', { TENON_PROFILE_DIR: '/p' }, {}],
   ])('SH-49 with %s', (_what, env, profile) => {
     const { TENON_HOME, TENON_SHELL, ...rest } = builtInVariables(sources({ env }))
-    expect({ TENON_HOME, TENON_SHELL }).toEqual({ TENON_HOME: '/home/ada/.tenon', TENON_SHELL: '1' })
+    expect({ TENON_HOME, TENON_SHELL }).toEqual({ TENON_HOME: '/u/ada/.tenon', TENON_SHELL: '1' })
     expect(rest).toEqual(profile)
   })
 

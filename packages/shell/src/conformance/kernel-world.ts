@@ -1,4 +1,4 @@
-import { Kernel, type Plugin } from '@tenon/kernel'
+import { Kernel, type Plugin, type Row } from '@tenon/kernel'
 import { Shell } from '../index.ts'
 import type { ShellSettings, ShellWorld } from './world.ts'
 
@@ -16,13 +16,15 @@ export async function openKernelWorld(
     return shell
   }
   const subprocess = kernel.load(processes as Plugin, {}, { id: 'processes' })
-  const row = kernel.load(executor as Plugin, { ...base, ...settings }, { id: 'executor' })
-  try {
+  const loaded = async (): Promise<Row> => {
+    const row = kernel.load(executor as Plugin, { ...base, ...settings }, { id: 'executor' })
     await row.ready()
-  } catch (error) {
+    return row
+  }
+  const row = await loaded().catch(async (error: unknown) => {
     await kernel[Symbol.asyncDispose]()
     throw error
-  }
+  })
   return {
     shell: provided(),
     // Another plugin object is other code: the row is activated anew even with equal settings.

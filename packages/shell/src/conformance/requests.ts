@@ -87,6 +87,23 @@ export function requestsOf(under: ShellUnderTest): void {
       await expect(shell.execute({ ...spec, timeoutMs: 2_147_483_648 })).rejects.toEqual(refuses('SHELL_BAD_REQUEST', 'timeoutMs'))
     }))
 
+  it.each<[string, object]>([
+    ...['timeoutMs', 'maxTimeoutMs', 'graceMs'].flatMap((name) =>
+      [0, -1, 1.5, 2_147_483_648, '5s'].map((value): [string, object] => [name, { [name]: value }]),
+    ),
+    ...['maxOutputBytes', 'maxSpillBytes'].flatMap((name) => [3, -1, 64.5, '64k'].map((value): [string, object] => [name, { [name]: value }])),
+    ['timeoutMs', { timeoutMs: 2_000, maxTimeoutMs: 1_000 }],
+    ['maxOutputBytes', { maxOutputBytes: 2_000, maxSpillBytes: 1_000 }],
+    ['cwd', { cwd: 'here' }],
+    ['executable', { executable: '' }],
+    ['env.A', { env: { A: 1 } }],
+    ['env.A', { env: { A: 'a\0b' } }],
+    ['env.TENON_X', { env: { TENON_X: 'x' } }],
+    ['timeoutMS', { timeoutMS: 5 }],
+  ])('SH-04 a config with a bad %s is refused by its path: %j', async (path, settings) => {
+    await expect(under.open(settings)).rejects.toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(path) })
+  })
+
   it('SH-05 a larger stdoutMaxBytes applies to stdout only, under both policies; above the spill limit it is refused', () =>
     bench({ maxOutputBytes: 1_000, maxSpillBytes: 50_000 }, async ({ shell, run }) => {
       for (const onExpiry of ['kill', 'none'] as const) {
