@@ -22,18 +22,25 @@ export async function openHost(context: CommandContext, options: HostOptions): P
   const { io, screen, flags } = context
   const { logger, flush } = createLogger(io, flags, options.showLog ?? ((line) => screen.complain(line)))
   const { catalog } = options
-  const opening = openRuntime({ catalog, logger, edit: editOf(options.flags), watch: options.flags.watch === true, host: { env: io.env } })
+  const booting = new AbortController()
+  const { signal } = booting
+  const opening = openRuntime({ catalog, logger, signal, edit: editOf(options.flags), watch: options.flags.watch === true, host: { env: io.env } })
   // A signal during boot closes what has been opened by then.
   const close = async (): Promise<void> => {
+    booting.abort()
     await opening.then(
       (runtime) => runtime.close(),
       () => undefined,
     )
     await flush()
   }
+  let ending = false
+  /** Once a signal has come, it alone ends the process, with its exit code. */
+  const yieldToSignal = (): Promise<void> => (ending ? new Promise(() => undefined) : Promise.resolve())
   const signals = closeOnSignals({
     close,
     announce: (signal, forced) => {
+      ending = true
       if (forced !== 'budget')
         screen.note(forced === undefined ? `${signal}: closing; a second signal ends at once` : `${signal} again: ending at once`)
       else screen.complain('closing took too long: ending now')
@@ -53,12 +60,14 @@ export async function openHost(context: CommandContext, options: HostOptions): P
       runtime,
       async [Symbol.asyncDispose]() {
         await close()
+        await yieldToSignal()
         signals.stop()
         process.off('uncaughtException', onFault)
       },
     }
   } catch (error) {
     await flush()
+    await yieldToSignal()
     signals.stop()
     process.off('uncaughtException', onFault)
     throw error

@@ -7,8 +7,6 @@ import { ImportFault, messageOf, type Namespace, type PackageLookup } from './pa
 export interface Bundle {
   readonly entry: string
   readonly code: string
-  /** Absolute paths of all sources inside it. */
-  readonly files: readonly string[]
   readonly imports: ReadonlyMap<string, unknown>
 }
 
@@ -29,15 +27,19 @@ const REQUIRED = '\0tenon-require:'
 /**
  * Bundles what `entry` imports by path. Every bare import becomes a stand-in that hands out the members of the module imported here
  * and now: default and named imports mean what they mean in Node, whatever form the package has, and nobody gets a second copy.
+ * `read` is told of each source, of those too that leave no trace in the code (types, inlined constants) or come before a fault.
  * @throws BundleFault, ImportFault
  */
-export async function bundle(entry: string, lookup: PackageLookup): Promise<Bundle> {
+export async function bundle(entry: string, lookup: PackageLookup, read: (file: string) => void): Promise<Bundle> {
   const { rolldown } = await import('rolldown')
   const imports = new Map<string, unknown>()
   let fault: ImportFault | undefined
   const load = async (id: string): Promise<{ code: string; moduleSideEffects: boolean } | null> => {
     const [kind, specifier = '', importer = ''] = id.split('|')
-    if (kind !== IMPORTED && kind !== REQUIRED) return null
+    if (kind !== IMPORTED && kind !== REQUIRED) {
+      if (path.isAbsolute(id)) read(id)
+      return null
+    }
     try {
       const found = (kind === REQUIRED ? required(specifier, importer) : undefined) ?? (await lookup.import(specifier, path.dirname(importer)))
       imports.set(id, found)
@@ -70,7 +72,7 @@ export async function bundle(entry: string, lookup: PackageLookup): Promise<Bund
     try {
       const { output } = await build.generate({ format: 'cjs', exports: 'named', codeSplitting: false })
       const [chunk] = output
-      return { entry, code: chunk.code, files: chunk.moduleIds.filter((id) => path.isAbsolute(id)), imports }
+      return { entry, code: chunk.code, imports }
     } finally {
       await build.close()
     }

@@ -1,6 +1,6 @@
 import { Kernel, type Logger } from '@tenon/kernel'
 import { CatalogCheck, type CheckOptions } from './check.ts'
-import { CompositionError, NotActiveError } from './errors.ts'
+import { CompositionError, NotActiveError, RuntimeError } from './errors.ts'
 import { activeRows } from './plan-edit.ts'
 import { Runtime } from './runtime.ts'
 
@@ -10,6 +10,8 @@ export interface RuntimeOptions extends CheckOptions {
   /** Applies changes of the catalog files, and of plugins given by path, as they are written. Default false. */
   readonly watch?: boolean
   readonly logger?: Logger
+  /** Ends a boot that is under way: what has been activated is closed again, and `openRuntime` rejects with RUNTIME_CLOSED. */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -17,7 +19,7 @@ export interface RuntimeOptions extends CheckOptions {
  * @throws CompositionError with every diagnostic, before anything ran; NotActiveError with the causes, after everything was closed again
  */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { catalog, watch = false, logger, edit = {}, ...checkOptions } = options
+  const { catalog, watch = false, logger, signal, edit = {}, ...checkOptions } = options
   const readAt = Date.now()
   const check = new CatalogCheck(checkOptions)
   const report = await check.run(catalog, edit)
@@ -25,13 +27,19 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   for (const { message, file, line } of report.diagnostics) logger?.warn({ file, line }, message)
   const kernel = new Kernel(logger === undefined ? {} : { logger })
   const runtime = new Runtime({ kernel, check, report, edit, logger })
+  const interrupt = (): void => void runtime.close()
+  signal?.addEventListener('abort', interrupt, { once: true })
   try {
+    signal?.throwIfAborted()
     await boot(runtime, logger)
+    signal?.throwIfAborted()
     if (watch) await runtime.follow(report, readAt)
     return runtime
   } catch (error) {
     await runtime.close()
-    throw error
+    throw signal?.aborted === true ? new RuntimeError('RUNTIME_CLOSED', 'the runtime was closed before it had booted', { cause: error }) : error
+  } finally {
+    signal?.removeEventListener('abort', interrupt)
   }
 }
 

@@ -108,16 +108,18 @@ export class PluginLoader {
 
   async #bundled(source: PluginSource, file: string): Promise<LoadOutcome> {
     if (source.kind === 'path' && !(await isFile(file))) return failed(await missingFile(file))
+    const files = new Set<string>()
+    const fault = (problem: { message: string; hint?: string }, cause: unknown): LoadOutcome =>
+      failed({ code: 'PLUGIN_LOAD_FAILED', ...problem, files: [file, ...files], cause })
     try {
-      const bundled = await bundle(file, this.#lookup)
+      const bundled = await bundle(file, this.#lookup, (read) => files.add(read))
       try {
-        return pluginIn(run(bundled), source, bundled.files, bundled.code)
+        return pluginIn(run(bundled), source, [...files], bundled.code)
       } catch (error) {
-        const message = `${file} throws when it is imported: ${messageOf(error)}`
-        return failed({ code: 'PLUGIN_LOAD_FAILED', message, files: bundled.files, cause: error })
+        return fault({ message: `${file} throws when it is imported: ${messageOf(error)}` }, error)
       }
     } catch (error) {
-      return failed({ code: 'PLUGIN_LOAD_FAILED', ...describe(error, file), files: [file], cause: error })
+      return fault(describe(error, file), error)
     }
   }
 }

@@ -151,3 +151,18 @@ it('edits queue: each sees the settled result of the one before', async () => {
   expect(edits.map(({ reconfigured }) => reconfigured)).toEqual([['c'], ['c'], ['c']])
   expect(news().at(-1)).toBe('c v1 up {"n":3}')
 })
+
+it('a boot that is interrupted closes what it had opened', async () => {
+  const slow = noting('c', { needs: 'b-thing', body: "await new Promise((resolve) => scope.signal.addEventListener('abort', resolve))" })
+  const dir = await folder({ ...three, 'c.ts': slow })
+  const journal: string[] = []
+  const interruption = new AbortController()
+  const opening = openRuntime({ catalog: dir.file('top.yaml'), firstParty: [journalPlugin(journal)], logger: quiet, signal: interruption.signal })
+  await expect.poll(() => journal).toContain('c v1 up {"n":0}')
+  interruption.abort()
+  await expect(opening).rejects.toMatchObject({ code: 'RUNTIME_CLOSED' })
+  expect(journal.slice(-3)).toEqual(['c v1 down', 'b v1 down', 'a v1 down'])
+  await expect(
+    openRuntime({ catalog: dir.file('top.yaml'), firstParty: [journalPlugin(journal)], signal: AbortSignal.abort() }),
+  ).rejects.toMatchObject({ code: 'RUNTIME_CLOSED' })
+})

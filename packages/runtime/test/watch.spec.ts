@@ -1,0 +1,149 @@
+import { rename, rm } from 'node:fs/promises'
+import { Scope } from '@tenon/kernel'
+import { expect, it } from 'vitest'
+import { CompositionError, type RuntimeEvent } from '../src/index.ts'
+import { noting, type Opened, open } from './journal.ts'
+
+const files = {
+  'top.yaml': 'extends: ./base.yaml\nplugins:\n  b: { use: ./b.ts, with: { n: 1 } }\n',
+  'base.yaml': 'plugins:\n  journal: journal\n  a: ./a.ts\n',
+  'a.ts': `import { word } from './lib/word.ts'\n${noting('a', { offers: 'a-thing', body: "journal.push('word ' + word)" })}`,
+  'b.ts': noting('b', { needs: 'a-thing' }),
+  'lib/word.ts': "export const word = 'one'\n",
+}
+
+interface Watched extends Opened {
+  /** The next event that is not an edit of nothing. */
+  next(): Promise<RuntimeEvent>
+}
+
+async function watched(): Promise<Watched> {
+  const opened = await open(files, { watch: true })
+  const events: RuntimeEvent[] = []
+  opened.runtime.events.on(opened.runtime.kernel.scope, (event) => {
+    const nothing =
+      event.type === 'edited' && [event.edit.added, event.edit.removed, event.edit.reconfigured, event.edit.replaced].every((ids) => ids.length === 0)
+    if (!nothing) events.push(event)
+  })
+  opened.news()
+  const next = async (): Promise<RuntimeEvent> => {
+    await expect.poll(() => events.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    return events.shift() as RuntimeEvent
+  }
+  return { ...opened, next }
+}
+
+const set = (n: unknown): string => files['top.yaml'].replace('n: 1', `n: ${n}`)
+
+it('CP-07 a valid edit of the catalog converges', async () => {
+  const { dir, next, news } = await watched()
+  await dir.write('top.yaml', set(2))
+  expect(await next()).toMatchObject({ type: 'edited', edit: { reconfigured: ['b'], untouched: ['a', 'journal'] } })
+  expect(news()).toEqual(['b v1 down', 'b v1 up {"n":2}'])
+})
+
+it('CP-07 a file that is extended is followed too, and so is one that an edit begins to extend', async () => {
+  const { dir, next, news } = await watched()
+  await dir.write('base.yaml', `${files['base.yaml']}  c: { use: ./b.ts, with: { n: 7 } }\n`)
+  expect(await next()).toMatchObject({ edit: { added: ['c'] } })
+  await dir.write('more/extra.yaml', 'plugins:\n  b: { with: { n: 20 } }\n')
+  await dir.write('top.yaml', 'extends: [./base.yaml, ./more/extra.yaml]\nplugins:\n  b: ./b.ts\n')
+  expect(await next()).toMatchObject({ edit: { reconfigured: ['b'] } })
+  await dir.write('more/extra.yaml', 'plugins:\n  b: { with: { n: 21 } }\n')
+  expect(await next()).toMatchObject({ edit: { reconfigured: ['b'] } })
+  expect(news().at(-1)).toBe('b v1 up {"n":21}')
+})
+
+it('CP-07 the sources of a row given by path are followed, with what they import', async () => {
+  const { dir, next, news } = await watched()
+  await dir.write('b.ts', noting('b', { needs: 'a-thing', version: '2' }))
+  expect(await next()).toMatchObject({ type: 'edited', edit: { replaced: ['b'], untouched: ['a', 'journal'] } })
+  expect(news()).toEqual(['b v1 down', 'b v2 up {"n":1}'])
+  await dir.write('lib/word.ts', "export const word = 'two'\n")
+  expect(await next()).toMatchObject({ edit: { replaced: ['a'] } })
+})
+
+it('CP-07 a source that is written anew with what it held restarts nobody', async () => {
+  const { dir, runtime, next, news } = await watched()
+  await dir.write('a.ts', files['a.ts'])
+  await dir.write('b.ts', `// only a comment\n${files['b.ts']}`)
+  await dir.write('top.yaml', set(3))
+  expect(await next()).toMatchObject({ edit: { reconfigured: ['b'], replaced: [] } })
+  expect(news()).toEqual(['b v1 down', 'b v1 up {"n":3}'])
+  expect(runtime.kernel.row('a')?.phase).toBe('active')
+})
+
+it.each([
+  ['a syntax error', 'plugins: [', 'CATALOG_SYNTAX'],
+  ['an invalid config', set('many'), 'CONFIG_INVALID'],
+])('CP-07 %s keeps the last good tree and says so, and the next edit is taken', async (_, text, code) => {
+  const { dir, runtime, next, news } = await watched()
+  await dir.write('top.yaml', text)
+  const event = await next()
+  expect(event).toMatchObject({ type: 'refused', error: { code: 'COMPOSITION_INVALID', diagnostics: [{ code }] } })
+  expect(news()).toEqual([])
+  expect(runtime.composition.rows.find(({ id }) => id === 'b')?.config).toEqual({ n: 1 })
+  await dir.write('top.yaml', set(4))
+  expect(await next()).toMatchObject({ type: 'edited', edit: { reconfigured: ['b'] } })
+})
+
+it('CP-07 code that does not compile keeps the old code, and is taken once it is mended', async () => {
+  const { dir, next, news } = await watched()
+  await dir.write('b.ts', 'export default {')
+  const event = await next()
+  expect(event.type === 'refused' && event.error).toBeInstanceOf(CompositionError)
+  expect(news()).toEqual([])
+  await dir.write('b.ts', noting('b', { needs: 'a-thing', version: '3' }))
+  expect(await next()).toMatchObject({ edit: { replaced: ['b'] } })
+})
+
+it('CP-07 a failing activation restores the last good tree and says so', async () => {
+  const { dir, runtime, next, news } = await watched()
+  await dir.write('b.ts', noting('b', { needs: 'a-thing', version: '2', body: "throw new Error('boom')" }))
+  expect(await next()).toMatchObject({ type: 'edited', edit: { replaced: ['b'], rolledBack: { code: 'ROLLED_BACK' } } })
+  expect(news().at(-1)).toBe('b v1 up {"n":1}')
+  expect(runtime.kernel.row('b')?.phase).toBe('active')
+})
+
+it('CP-07 ten edits in 100 ms converge to the last', async () => {
+  const { dir, runtime, next, news } = await watched()
+  for (let n = 11; n <= 20; n++) {
+    await dir.write('top.yaml', set(n))
+    await new Promise((resolve) => setTimeout(resolve, 8))
+  }
+  while (runtime.composition.rows.find(({ id }) => id === 'b')?.origins.find(({ path }) => path === 'with.n')?.value !== 20) await next()
+  expect(news().at(-1)).toBe('b v1 up {"n":20}')
+})
+
+it('CP-07 editors that replace the file by rename are followed, time after time', async () => {
+  const { dir, next, news } = await watched()
+  for (const n of [5, 6, 7]) {
+    await dir.write('top.yaml~', set(n))
+    await rename(dir.file('top.yaml~'), dir.file('top.yaml'))
+    expect(await next()).toMatchObject({ edit: { reconfigured: ['b'] } })
+    expect(news().at(-1)).toBe(`b v1 up {"n":${n}}`)
+  }
+})
+
+it('CP-07 a catalog file that is gone for a while is refused, and taken when it is back', async () => {
+  const { dir, next, news } = await watched()
+  await rm(dir.file('top.yaml'))
+  expect(await next()).toMatchObject({ type: 'refused', error: { diagnostics: [{ code: 'CATALOG_UNREADABLE' }] } })
+  await dir.write('top.yaml', set(8))
+  expect(await next()).toMatchObject({ type: 'edited', edit: { reconfigured: ['b'] } })
+  expect(news().at(-1)).toBe('b v1 up {"n":8}')
+})
+
+it('CP-07 a closed runtime follows nothing', async () => {
+  const closed = await watched()
+  await closed.runtime.close()
+  closed.news()
+  const events: RuntimeEvent[] = []
+  closed.runtime.events.on(new Scope('test'), (event) => events.push(event))
+  await closed.dir.write('top.yaml', set(9))
+  // Another one sees a change that was made later.
+  const other = await watched()
+  await other.dir.write('top.yaml', set(9))
+  await other.next()
+  expect([closed.news(), events]).toEqual([[], []])
+})
