@@ -41,8 +41,8 @@ export interface Jobs {
   remove(id: JobId, caller: Caller): void
   /** Consuming: moves the model's cursor. `maxBytes` is by default the job's reply limit. For the owner's job tools. */
   read(id: JobId, caller: Session, options?: { readonly maxBytes?: number; readonly tailLines?: number }): JobRead
-  /** Moves nothing. @throws JobError JOB_OFFSET_INVALID */
-  readAt(id: JobId, offsets: Offsets, caller: Caller, maxBytes?: number): JobRead
+  /** Moves nothing. `'unread'`: from where the model's next read begins. @throws JobError JOB_OFFSET_INVALID */
+  readAt(id: JobId, offsets: Offsets | 'unread', caller: Caller, maxBytes?: number): JobRead
   /** Pushed: an unfollowed job asks no reader. A slow follower gets later chunks whose `dropped` says what it missed. */
   follow(id: JobId, options: { readonly caller: Caller; readonly from?: Offsets; readonly signal?: AbortSignal }): AsyncIterable<JobFollow>
   /** Events in commit order. `{ owner }` is that very session. */
@@ -56,5 +56,7 @@ export interface Jobs {
   dueNotices(): readonly JobView[]
   /** True exactly once per due notice: claiming precedes delivery. */
   claimNotice(id: JobId): boolean
+  /** Whom to tell: a view names its owner, but identity is the instance. For authors of notices. */
+  ownerOf(id: JobId): Session
 }
 export const Jobs = capability<Jobs>('jobs')
