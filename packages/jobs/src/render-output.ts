@@ -1,4 +1,5 @@
 import type { JobRead, OutputChunk } from './output.ts'
+import { markers } from './text.ts'
 
 /**
  * The output of a read as a model sees it, without the status line; '' if there is nothing new. Each marker is on a line of its own; a
@@ -6,25 +7,24 @@ import type { JobRead, OutputChunk } from './output.ts'
  */
 export function renderJobOutput(read: JobRead): string {
   const { job, chunks, skipped, unread } = read
-  let text = skipped > 0 ? `[skipped ${skipped} bytes of unread output]\n` : ''
+  let text = skipped > 0 ? `${markers.skipped(skipped)}\n` : ''
   const channels = [...new Set([...Object.keys(job.output), ...chunks.map(({ channel }) => channel)])]
   for (const [index, channel] of channels.entries()) {
     const own = chunks.filter((chunk) => chunk.channel === channel)
     const output = own.map((chunk) => chunk.text).join('')
-    if (output !== '') text = index === 0 ? text + output : `${line(text, `[${channel}]`)}\n${output}`
+    if (output !== '') text = index === 0 ? text + output : `${line(text, markers.channel(channel))}\n${output}`
     const failure = own.find(({ error }) => error !== undefined)?.error
-    if (failure !== undefined) text = line(text, `[output could not be read: ${failure}]`)
+    if (failure !== undefined) text = line(text, markers.unreadable(failure))
   }
-  if (chunks.some(({ dropped }) => dropped > 0)) text = line(text, `[some output was dropped from memory; full output: ${spillPaths(read)}]`)
-  if (unread > 0) text = line(text, `[more output: ${unread} bytes unread]`)
+  if (chunks.some(({ dropped }) => dropped > 0)) text = line(text, markers.dropped(spillPaths(read)))
+  if (unread > 0) text = line(text, markers.more(unread))
   return text
 }
 
-/** Files that still hold what was dropped, or that there is none. */
-function spillPaths({ job, chunks }: JobRead): string {
+/** Files that still hold what was dropped. */
+function spillPaths({ job, chunks }: JobRead): readonly string[] {
   const lossy = new Set(chunks.filter(({ dropped }: OutputChunk) => dropped > 0).map(({ channel }) => channel))
-  const paths = [...lossy].flatMap((channel) => job.output[channel]?.spillPath ?? [])
-  return paths.length > 0 ? paths.join(', ') : '(unavailable)'
+  return [...lossy].flatMap((channel) => job.output[channel]?.spillPath ?? [])
 }
 
 function line(text: string, marker: string): string {

@@ -3,7 +3,7 @@ import { type ToolCall, ToolError } from '@tenon/tools'
 import { commandAborted } from './abort-details.ts'
 import type { CommandJob } from './command-job.ts'
 import { reportProgress } from './progress.ts'
-import { aborted, timedOutInPreparation } from './text.ts'
+import { aborted, failedWithoutWords, timedOutInPreparation } from './text.ts'
 import { type ForegroundValue, foregroundValue, neverRan, type ShellToolValue } from './value.ts'
 
 /** How long a cancelled call waits for the last words of its job, in milliseconds. */
@@ -67,7 +67,7 @@ export class Hold {
     const { execution, failure } = this.#job
     if (failure !== undefined) throw failure
     // It did not stop within its budget: there is no result to wait for.
-    if (view.status === 'failed') throw new ToolError('TOOL_FAILED', view.detail.outcome ?? 'the command failed')
+    if (view.status === 'failed') throw new ToolError('TOOL_FAILED', view.detail.outcome ?? failedWithoutWords)
     const stopped = view.status === 'killed' ? view.stop?.text : undefined
     if (execution === undefined) {
       return neverRan({ timedOut: false, timeoutMs: this.#job.timeoutMs, durationMs: view.durationMs }, stopped)

@@ -55,6 +55,7 @@ export const refusals = {
 }
 
 export const aborted = 'tool call aborted'
+export const failedWithoutWords = 'the command failed'
 export const timedOutInPreparation = 'timed out during preparation'
 
 export function background(jobId: string, timeoutIgnored: boolean): string {

@@ -7,7 +7,7 @@ import { CallFault, policyFailed } from './faults.ts'
 import { runHook } from './hooks.ts'
 import type { Policy } from './kept.ts'
 import { shape } from './shape.ts'
-import { text } from './text.ts'
+import { policyProblems, text } from './text.ts'
 
 /** Step 12. A policy that fails here withholds the value. @throws CallFault TOOL_MIDDLEWARE, CallAborted for a call that had succeeded */
 export async function applyAfter(run: CallRun, definition: Definition, first: ToolResult): Promise<ToolResult> {
@@ -31,7 +31,7 @@ async function change(run: CallRun, definition: Definition, policy: Policy, resu
   let wanted: Change
   try {
     wanted = readChange(answer)
-    if (wanted.kind === 'value' && result.isError) throw new Error('after cannot give a failed call a value')
+    if (wanted.kind === 'value' && result.isError) throw new Error(policyProblems.valueOfFailed)
     if (wanted.kind === 'content') return run.shownAs(result, copyContent(wanted.content))
   } catch (error) {
     throw policyFailed(policy, error)
@@ -56,5 +56,5 @@ function readChange(answer: unknown): Change {
   if (keys[0] === 'content') return { kind: 'content', content }
   if (keys[0] === 'value') return { kind: 'value', value }
   if (keys[0] === 'block' && typeof block === 'string') return { kind: 'block', feedback: block }
-  throw new Error('after must return undefined, or an object with one of content, value and block')
+  throw new Error(policyProblems.after)
 }

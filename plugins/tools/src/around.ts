@@ -6,6 +6,7 @@ import { CallAborted, CallSignal, type SignalFan } from './call-signal.ts'
 import type { Definition } from './definition.ts'
 import { type CallFault, policyFailed, policyOverran } from './faults.ts'
 import type { Policy } from './kept.ts'
+import { policyProblems } from './text.ts'
 import { describeThrown } from './thrown.ts'
 
 /** Steps 8 and 9. @throws CallFault TOOL_MIDDLEWARE, CallAborted */
@@ -100,8 +101,8 @@ class Chain {
         resolve(outcome)
       }
       const next = (replacement?: AbortSignal): Promise<Outcome> => {
-        if (state === 'ended' || this.#over || this.#run.abort.aborted) throw new Error('next was called after the end of the call')
-        if (state === 'used') throw new Error('next may be called once')
+        if (state === 'ended' || this.#over || this.#run.abort.aborted) throw new Error(policyProblems.lateNext)
+        if (state === 'used') throw new Error(policyProblems.secondNext)
         state = 'used'
         budget.pause()
         return this.#step(index + 1, replacement === undefined ? signals : [...signals, replacement]).finally(() => {
@@ -126,5 +127,5 @@ function readOutcome(answer: unknown): Outcome {
       return { ok, code, message, ...(kept === undefined ? {} : { details: kept }) }
     }
   }
-  throw new Error('around returned no outcome')
+  throw new Error(policyProblems.around)
 }

@@ -9,7 +9,6 @@ export const ToolsConfig = z
     middlewareBudgetMs: ms().default(5_000).describe('Time of each hook of a policy that sets no budget of its own.'),
     maxContentBytes: z.int().min(256).default(262_144).describe('Text of one result, in UTF-8 bytes; the rest is cut with a marker.'),
     maxArgumentBytes: z.int().min(1).default(4_194_304).describe('Arguments of one call, in UTF-8 bytes of JSON.'),
-    maxArgumentDepth: z.int().min(1).max(1_000).default(64).describe('Nesting of the arguments of one call.'),
   })
   .prefault({})
 export type ToolsConfig = z.output<typeof ToolsConfig>

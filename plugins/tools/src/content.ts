@@ -1,9 +1,9 @@
 import type { Content } from '@tenon/tools'
-import { text } from './text.ts'
+import { policyProblems, text } from './text.ts'
 
 /** A frozen copy, each field read once. Throws what says which block is malformed. */
 export function copyContent(blocks: unknown): readonly Content[] {
-  if (!Array.isArray(blocks) || blocks.length === 0) throw new Error('content is not a list of at least one block')
+  if (!Array.isArray(blocks) || blocks.length === 0) throw new Error(policyProblems.content)
   return Object.freeze(Array.from(blocks as readonly unknown[], copyBlock))
 }
 
@@ -17,7 +17,7 @@ function copyBlock(block: unknown, index: number): Content {
       if (typeof title === 'string') return Object.freeze({ type, uri, title })
     }
   }
-  throw new Error(`content block ${index} is malformed`)
+  throw new Error(policyProblems.block(index))
 }
 
 /** All text together, in UTF-8 bytes with the marker. Cut on a character; text blocks after the cut go, others stay. */

@@ -3,7 +3,7 @@ import { CallAborted } from './call-signal.ts'
 import { denied, policyFailed } from './faults.ts'
 import { readDecision, runHook, thenable } from './hooks.ts'
 import type { Approver } from './kept.ts'
-import { text } from './text.ts'
+import { policyProblems, text } from './text.ts'
 import { describeThrown } from './thrown.ts'
 
 /** Steps 6 and 7: returns if the body may run. @throws CallFault, CallAborted */
@@ -34,7 +34,7 @@ function guard(run: CallRun): void {
       answer = policy.middleware.guard(run.view)
       if (answer === undefined) continue
       thenable(answer)?.then(undefined, () => undefined)
-      if (typeof answer !== 'string') throw new Error('guard must return a string or undefined, and at once')
+      if (typeof answer !== 'string') throw new Error(policyProblems.guard)
     } catch (error) {
       throw policyFailed(policy, error)
     }

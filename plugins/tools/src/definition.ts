@@ -5,6 +5,7 @@ import { invalidArgument, type Problem, zodErrors, zodProblems } from './argumen
 import { describe } from './expectation.ts'
 import { copyJson } from './json-copy.ts'
 import { type ConvertedSchemas, convertSchema, copySchema, isObject } from './json-schema.ts'
+import { expected } from './text.ts'
 import { describeThrown } from './thrown.ts'
 
 export type Validated = { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly problems: readonly Problem[] }
@@ -92,7 +93,7 @@ function fromJsonSchema(tool: RawTool, view: ToolView): Definition {
 }
 
 function notAnObject(sent: Json): Validated {
-  return { ok: false, problems: [invalidArgument([], `expected an object, got ${describe(sent)}`)] }
+  return { ok: false, problems: [invalidArgument([], expected.butGot(expected.anObject, describe(sent)))] }
 }
 
 /** Keys the definition does not take: their refusals, and the arguments without them. */

@@ -1,79 +1,67 @@
 import type { z } from 'zod'
+import { expected } from './text.ts'
 
 /** `expected A, got B`, or undefined where zod's own words have to do. */
 export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
-  const expected = whatWasExpected(issue)
-  return expected === undefined ? undefined : `expected ${expected}, got ${describe(issue.input)}`
+  const wanted = wantedBy(issue)
+  return wanted === undefined ? undefined : expected.butGot(wanted, describe(issue.input))
 }
 
-function whatWasExpected(issue: z.core.$ZodRawIssue): string | undefined {
+function wantedBy(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return typePhrase(String(issue.expected))
+      return expected.type(String(issue.expected))
     case 'invalid_value':
       return oneOf(Array.isArray(issue.values) ? (issue.values as unknown[]) : [])
     case 'too_small':
-      return sizePhrase(issue, issue.minimum, issue.inclusive === false ? 'more than' : 'at least')
+      return ofSize(issue, expected.atLeast(issue.minimum, issue.inclusive !== false), issue.minimum)
     case 'too_big':
-      return sizePhrase(issue, issue.maximum, issue.inclusive === false ? 'less than' : 'at most')
+      return ofSize(issue, expected.atMost(issue.maximum, issue.inclusive !== false), issue.maximum)
     case 'not_multiple_of':
-      return `a multiple of ${String(issue.divisor)}`
+      return expected.multiple(issue.divisor)
     case 'invalid_format':
-      return issue.format === 'regex' ? `text that matches ${String(issue.pattern)}` : withArticle(`valid ${String(issue.format)}`)
+      return issue.format === 'regex' ? expected.pattern(issue.pattern) : expected.format(issue.format)
     case 'invalid_union':
-      return unionPhrase(issue)
+      return ofBranches(Array.isArray(issue.errors) ? (issue.errors as (readonly z.core.$ZodIssue[])[]) : [])
     default:
       return undefined
   }
 }
 
-function sizePhrase(issue: z.core.$ZodRawIssue, bound: unknown, relation: string): string {
-  const limit = issue.exact === true ? `exactly ${String(bound)}` : `${relation} ${String(bound)}`
+function ofSize(issue: z.core.$ZodRawIssue, relation: string, bound: unknown): string {
+  const range = issue.exact === true ? expected.exactly(bound) : relation
   switch (issue.origin) {
     case 'string':
-      return issue.exact !== true && relation === 'at least' && Number(bound) === 1 ? 'a non-empty string' : `a string of ${limit} characters`
+      return range === expected.atLeast(1, true) ? expected.notEmpty : expected.characters(range)
     case 'array':
     case 'set':
-      return `an array of ${limit} items`
+      return expected.items(range)
     case 'int':
-      return `an integer of ${limit}`
+      return expected.integer(range)
     default:
-      if (relation === 'more than' && Number(bound) === 0) return 'a positive number'
-      return `a number of ${limit}`
+      return range === expected.atLeast(0, false) ? expected.positive : expected.number(range)
   }
 }
 
 /** Each branch that refused the value as a whole says what it would have taken. */
-function unionPhrase(issue: z.core.$ZodRawIssue): string | undefined {
-  const branches = Array.isArray(issue.errors) ? (issue.errors as (readonly z.core.$ZodIssue[])[]) : []
+function ofBranches(branches: readonly (readonly z.core.$ZodIssue[])[]): string | undefined {
   const wanted = branches.flatMap((issues) => {
     const [first] = issues
-    const phrase = issues.length === 1 && first?.path.length === 0 ? /^expected (.+), got /s.exec(first.message)?.[1] : undefined
-    return phrase === undefined ? [] : [phrase]
+    return (issues.length === 1 && first?.path.length === 0 && expected.wanted(first.message)) || []
   })
-  return wanted.length === 0 || wanted.length < branches.length ? undefined : [...new Set(wanted)].join(' or ')
+  return wanted.length === 0 || wanted.length < branches.length ? undefined : expected.either([...new Set(wanted)])
 }
 
 function oneOf(values: readonly unknown[]): string {
-  const listed = values.slice(0, 20).map(describe)
-  if (values.length > listed.length) listed.push('…')
-  return listed.length === 1 ? String(listed[0]) : `one of ${listed.join(', ')}`
-}
-
-function typePhrase(type: string): string {
-  if (type === 'int') return 'an integer'
-  return type === 'null' || type === 'undefined' || type === 'never' || type === 'nan' ? type : withArticle(type)
-}
-
-function withArticle(noun: string): string {
-  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
+  const shown = values.slice(0, 20).map(describe)
+  return expected.values(values.length > shown.length ? [...shown, '…'] : shown)
 }
 
 /** The arguments are a JSON copy, so a value is one of these or not there. */
 export function describe(value: unknown): string {
-  if (value === undefined) return 'nothing'
-  if (Array.isArray(value)) return 'an array'
-  if (typeof value === 'object' && value !== null) return 'an object'
+  if (value === undefined) return expected.nothing
+  if (Array.isArray(value)) return expected.anArray
+  if (typeof value === 'object' && value !== null) return expected.anObject
   const shown = typeof value === 'string' && value.length > 40 ? `${value.slice(0, 40)}…` : value
   return JSON.stringify(shown) ?? String(value)
 }

@@ -4,6 +4,7 @@ import type { CallRun } from './call-run.ts'
 import { CallAborted } from './call-signal.ts'
 import { policyFailed, policyOverran } from './faults.ts'
 import type { Policy } from './kept.ts'
+import { policyProblems } from './text.ts'
 
 /** Runs one hook within its policy's budget. @throws CallFault TOOL_MIDDLEWARE naming the policy; CallAborted */
 export async function runHook(run: CallRun, policy: Policy, hook: () => unknown): Promise<unknown> {
@@ -57,5 +58,5 @@ export function readDecision(answer: unknown): Decision {
     if (decision === 'allow') return { decision }
     if ((decision === 'deny' || decision === 'ask') && typeof reason === 'string') return { decision, reason }
   }
-  throw new Error('before returned no decision')
+  throw new Error(policyProblems.before)
 }

@@ -1,5 +1,6 @@
 import type { Json } from '@tenon/kernel'
 import { formatPath } from './json-path.ts'
+import { problems } from './text.ts'
 
 export interface CopyLimits {
   /** UTF-8 bytes of the JSON text, escapes not counted. */
@@ -25,7 +26,7 @@ export function copyJson(value: unknown, limits: CopyLimits): Json {
     return copier.copy(value)
   } catch (error) {
     if (error instanceof NotJson) throw error
-    throw new NotJson(`${copier.place} cannot be read`, { cause: error })
+    throw new NotJson(problems.unreadable(copier.place), { cause: error })
   }
 }
 
@@ -49,7 +50,7 @@ class Copier {
         this.#count(Buffer.byteLength(value) + 2)
         return value
       case 'number':
-        if (!Number.isFinite(value)) throw this.#refusal(`is ${value}`)
+        if (!Number.isFinite(value)) throw new NotJson(problems.is(this.place, String(value)))
         this.#count(1)
         return value === 0 ? 0 : value
       case 'boolean':
@@ -60,9 +61,9 @@ class Copier {
         this.#count(4)
         return null
       case 'undefined':
-        throw this.#refusal('is undefined')
+        throw new NotJson(problems.is(this.place, 'undefined'))
       default:
-        throw this.#refusal(`is a ${typeof value}`)
+        throw new NotJson(problems.is(this.place, `a ${typeof value}`))
     }
   }
 
@@ -81,7 +82,7 @@ class Copier {
 
   #object(original: object): Json {
     this.#enter(original)
-    if (!isPlain(original)) throw this.#refusal(`is ${className(original)}`)
+    if (!isPlain(original)) throw new NotJson(problems.is(this.place, className(original)))
     const copy: Record<string, Json> = {}
     for (const key of Object.keys(original)) {
       this.#path.push(key)
@@ -100,19 +101,15 @@ class Copier {
   }
 
   #enter(original: object): void {
-    if (this.#ancestors.includes(original)) throw this.#refusal('contains itself')
+    if (this.#ancestors.includes(original)) throw new NotJson(problems.cyclic(this.place))
     this.#ancestors.push(original)
-    if (this.#ancestors.length > this.#limits.maxDepth) throw new NotJson(`it is nested deeper than ${this.#limits.maxDepth} levels`)
+    if (this.#ancestors.length > this.#limits.maxDepth) throw new NotJson(problems.tooDeep(this.#limits.maxDepth))
     this.#count(2)
   }
 
   #count(bytes: number): void {
     this.#bytes += bytes
-    if (this.#bytes > this.#limits.maxBytes) throw new NotJson(`it is larger than ${this.#limits.maxBytes} bytes`)
-  }
-
-  #refusal(problem: string): NotJson {
-    return new NotJson(`${this.place} ${problem}`)
+    if (this.#bytes > this.#limits.maxBytes) throw new NotJson(problems.tooLarge(this.#limits.maxBytes))
   }
 }
 
@@ -125,5 +122,5 @@ function isPlain(value: object): boolean {
 
 function className(value: object): string {
   const name: unknown = (value.constructor as { name?: unknown } | undefined)?.name
-  return typeof name === 'string' && /^[\w$]{1,64}$/.test(name) ? `an instance of ${name}` : 'a class instance'
+  return problems.instance(typeof name === 'string' && /^[\w$]{1,64}$/.test(name) ? name : undefined)
 }

@@ -16,8 +16,11 @@ import { isObject } from './json-schema.ts'
 import type { KeptTools } from './kept.ts'
 import { settledInTime } from './reconciled.ts'
 import { shape } from './shape.ts'
-import { text } from './text.ts'
+import { problems, text } from './text.ts'
 import { describeThrown } from './thrown.ts'
+
+/** Deep enough for any schema; shallow enough for whatever walks the arguments recursively. */
+const MAX_ARGUMENT_DEPTH = 64
 
 /** The thirteen steps of a call. Every fault is a result. */
 export class Pipeline {
@@ -147,17 +150,16 @@ function isSignal(value: unknown): value is AbortSignal {
 
 /** Step 1. @throws CallFault TOOL_ARGUMENTS */
 function readArguments(request: ToolRequest, run: CallRun): Json {
-  const { maxArgumentBytes, maxArgumentDepth } = run.config
   try {
     const sent: unknown = request.arguments
     return copyJson(sent === undefined ? {} : sent, {
-      maxBytes: maxArgumentBytes,
-      maxDepth: maxArgumentDepth,
+      maxBytes: run.config.maxArgumentBytes,
+      maxDepth: MAX_ARGUMENT_DEPTH,
       undefinedProperties: 'refuse',
       root: 'arguments',
     })
   } catch (error) {
-    throw new CallFault('TOOL_ARGUMENTS', text.notJson(error instanceof NotJson ? error.message : 'it cannot be read'), { cause: error })
+    throw new CallFault('TOOL_ARGUMENTS', text.notJson(error instanceof NotJson ? error.message : problems.unreadable('it')), { cause: error })
   }
 }
 

@@ -20,6 +20,58 @@ export const text = {
   truncated: '[result truncated]',
 }
 
+/** What keeps arguments from being JSON. */
+export const problems = {
+  is: (place: string, what: string): string => `${place} is ${what}`,
+  instance: (name: string | undefined): string => (name === undefined ? 'a class instance' : `an instance of ${name}`),
+  cyclic: (place: string): string => `${place} contains itself`,
+  unreadable: (place: string): string => `${place} cannot be read`,
+  tooDeep: (levels: number): string => `it is nested deeper than ${levels} levels`,
+  tooLarge: (bytes: number): string => `it is larger than ${bytes} bytes`,
+}
+
+/** What a policy did wrong; the model reads it behind the policy's name. */
+export const policyProblems = {
+  before: 'before returned no decision',
+  guard: 'guard must return a string or undefined, and at once',
+  around: 'around returned no outcome',
+  secondNext: 'next may be called once',
+  lateNext: 'next was called after the end of the call',
+  after: 'after must return undefined, or an object with one of content, value and block',
+  valueOfFailed: 'after cannot give a failed call a value',
+  content: 'content is not a list of at least one block',
+  block: (index: number): string => `content block ${index} is malformed`,
+}
+
+/** What an argument should have been: `invalid PATH: expected A, got B`. */
+export const expected = {
+  butGot: (wanted: string, got: string): string => `expected ${wanted}, got ${got}`,
+  /** The `A` of such a message. */
+  wanted: (message: string): string | undefined => /^expected (.+), got /s.exec(message)?.[1],
+  type: (name: string): string => (name === 'int' ? 'an integer' : /^(null|undefined|never|nan)$/.test(name) ? name : withArticle(name)),
+  values: (shown: readonly string[]): string => (shown.length === 1 ? String(shown[0]) : `one of ${shown.join(', ')}`),
+  either: (wanted: readonly string[]): string => wanted.join(' or '),
+  exactly: (bound: unknown): string => `exactly ${String(bound)}`,
+  atLeast: (bound: unknown, inclusive: boolean): string => `${inclusive ? 'at least' : 'more than'} ${String(bound)}`,
+  atMost: (bound: unknown, inclusive: boolean): string => `${inclusive ? 'at most' : 'less than'} ${String(bound)}`,
+  notEmpty: 'a non-empty string',
+  positive: 'a positive number',
+  characters: (range: string): string => `a string of ${range} characters`,
+  items: (range: string): string => `an array of ${range} items`,
+  integer: (range: string): string => `an integer of ${range}`,
+  number: (range: string): string => `a number of ${range}`,
+  multiple: (divisor: unknown): string => `a multiple of ${String(divisor)}`,
+  pattern: (pattern: unknown): string => `text that matches ${String(pattern)}`,
+  format: (name: unknown): string => withArticle(`valid ${String(name)}`),
+  nothing: 'nothing',
+  anArray: 'an array',
+  anObject: 'an object',
+}
+
+function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
+}
+
 /** A name a model made up may be anything: escaped, and no longer than the longest name a tool can have. */
 function quote(name: string): string {
   return JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name)
