@@ -28,7 +28,7 @@ it('a trial of the kernel bench measures every promise of the kernel and reports
     /chain of \d+, boot, cold: times faster than cordis/,
     /chain of \d+, root restart, cold: times faster than cordis/,
     /chain of \d+, close, cold: times faster than cordis/,
-    /load, warm: time per plugin at \d+ over that at \d+/,
+    /load, cold: time per plugin at \d+ over that at \d+/,
     /flip a provider: cost per dependent with \d+ over that with \d+/,
     /flip a provider of \d+: cost per dependent beside \d+ other rows/,
     /call through an injected capability over a local variable/,

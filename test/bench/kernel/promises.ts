@@ -1,6 +1,6 @@
 import type { Finding } from '../measuring/report.ts'
 import { pairedRatios, summarize } from '../measuring/statistics.ts'
-import { alternately, type Series, warm } from './measure.ts'
+import { alternately, inTwoSizes, type Series, warm } from './measure.ts'
 
 /** How much of everything: few and small for a trial of the bench itself. */
 export interface Extent {
@@ -28,8 +28,12 @@ export async function kernelFindings(extent: Extent, progress: (what: string) =>
   return findings
 }
 
+interface Loaded extends Record<string, number> {
+  readonly loadMs: number
+  readonly closeMs: number
+}
+
 async function loading({ load, coldRuns }: Extent): Promise<Finding[]> {
-  type Loaded = { readonly loadMs: number; readonly closeMs: number }
   const { tenon, cordis } = await alternately<Loaded>('load', load, coldRuns)
   const what = `load ${load} plugins, cold`
   return [
@@ -55,10 +59,14 @@ async function chains({ chain, chainRuns }: Extent): Promise<Finding[]> {
   ])
 }
 
-async function scaling({ few, many, rounds }: Extent): Promise<Finding[]> {
+async function scaling({ few, many, coldRuns, rounds }: Extent): Promise<Finding[]> {
+  const cold = await inTwoSizes<Loaded>('load', few, many, coldRuns)
   const series = await warm('loads', [rounds, few, many])
+  const perPlugin = (loads: readonly Loaded[], count: number): number[] => loads.map(({ loadMs }) => (loadMs * 1000) / count)
   return [
-    atMost(1.5, `load, warm: time per plugin at ${many} over that at ${few}`, of(series, many), of(series, few)),
+    atMost(1.5, `load, cold: time per plugin at ${many} over that at ${few}`, perPlugin(cold.many, many), perPlugin(cold.few, few)),
+    told(`load, cold: time per plugin at ${many}`, perPlugin(cold.many, many), 'µs'),
+    told(`load, warm: time per plugin at ${many} over that at ${few}`, pairedRatios(of(series, many), of(series, few)), 'x'),
     told(`load, warm: time per plugin at ${many}`, of(series, many), 'µs'),
   ]
 }
