@@ -56,17 +56,16 @@ describe('preparation', () => {
 
   it("SH-13 the time of preparation counts against the process's deadline", () =>
     withExecutor({}, async ({ execute, processes }) => {
-      const started = performance.now()
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
       processes.programs = async () => {
-        await new Promise((resolve) => setTimeout(resolve, 150))
+        vi.advanceTimersByTime(150)
         return process.execPath
       }
       const execution = await execute({ command: 'true', timeoutMs: 250 })
-      const terminated = new Promise<number>((resolve) => {
-        const { last } = processes
-        Object.defineProperty(last.handle, 'terminate', { value: () => resolve(performance.now() - started) })
-      })
-      expect(await terminated).toBeLessThan(390)
+      vi.advanceTimersByTime(99)
+      expect(processes.last.terminations).toBe(0)
+      vi.advanceTimersByTime(1)
+      expect(processes.last.terminations).toBe(1)
       processes.last.exit(null, 'SIGTERM')
       expect(await execution.result()).toMatchObject({ timedOut: true, signal: 'SIGTERM' })
     }))

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Kernel } from '@tenon/kernel'
 import { renderResult, Shell } from '@tenon/shell'
@@ -90,6 +90,30 @@ describe('how bash commands end', () => {
       expect(stdout.truncated).toBe(true)
       expect((await readFile(stdout.spillPath ?? '', 'utf8')).startsWith('FIRST-ERROR\n1\n')).toBe(true)
     }))
+
+  it('SH-15 an environment too large for the platform is a failed start with its own error', () =>
+    bench({}, async ({ start }) => {
+      const execution = await start('echo ran', { env: { HUGE: 'x'.repeat(200_000) } })
+      expect(execution).toMatchObject({ status: 'killed', exitCode: null, signal: null })
+      expect(execution.readOutput().delta).toMatch(/^\[stderr\]\nspawn failed: .*E2BIG/)
+      await expect(execution.result()).rejects.toMatchObject({ code: 'SHELL_SPAWN', cause: { code: 'E2BIG', syscall: 'spawn' } })
+    }))
+
+  it.runIf(process.platform === 'linux')('SH-53 starts that fail leave no descriptor behind', () =>
+    bench({}, async ({ start, run }) => {
+      const descriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length
+      const failing = async (): Promise<void> => {
+        await start('echo ran', { env: { HUGE: 'x'.repeat(200_000) } })
+        await start('echo ran', { workdir: '/no/such/directory' }).catch(() => undefined)
+        await start(`echo ran #${'x'.repeat(100_000)}`, { env: { HUGE: 'x'.repeat(200_000) } })
+        await run('true', { stdin: 'x' })
+      }
+      await failing()
+      const before = await descriptors()
+      for (let count = 0; count < 20; count++) await failing()
+      await expect.poll(descriptors, { timeout: 5_000 }).toBeLessThanOrEqual(before)
+    }),
+  )
 
   it('SH-24 a second executor waits with CAPABILITY_TAKEN, and takes over when the first is gone', async () => {
     const kernel = new Kernel()
