@@ -1,4 +1,5 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { COMPLETION_SHELLS, type CompletionShell, completionScript } from './completion.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT_CODES_HELP, ExitCode } from './exit-codes.ts'
 import type { GeneralFlags, Io } from './io.ts'
@@ -75,7 +76,36 @@ function addCommands(program: Command, dispatch: Dispatch): void {
     .argument('[catalog]', CATALOG)
     .addOption(new Option('--format <format>', 'how to print it').choices(['tree', 'mermaid', 'json']).default('tree'))
     .action(dispatchOne(dispatch(async () => (await import('./commands/graph.ts')).graph)))
+  program
+    .command('plugins')
+    .description('list the first-party plugins: what they provide and inject, and their options')
+    .argument('[names...]', 'only these')
+    .option('--json', 'print them as JSON, with their schemas')
+    .action(dispatch(async () => (await import('./commands/plugins.ts')).plugins))
+  program
+    .command('schema')
+    .description('print the JSON Schema of catalog files, for editors')
+    .addHelpText('after', SCHEMA_HELP)
+    .action((flags: object) => dispatch(async () => (await import('./commands/schema.ts')).schema)([], flags))
+  program
+    .command('completion')
+    .description('print a script that makes a shell complete this program')
+    .addArgument(new Argument('<shell>', 'the shell').choices(COMPLETION_SHELLS))
+    .addHelpText('after', '\nExample:\n  source <(tenon completion bash)')
+    .action((shell: CompletionShell, flags: object) => {
+      const print: Action<object> = async ({ io }) => {
+        io.stdout.write(completionScript(program, shell))
+        return ExitCode.ok
+      }
+      return dispatch(async () => print)([], flags)
+    })
 }
+
+const SCHEMA_HELP = `
+Example:
+  tenon schema > tenon.schema.json
+and as the first line of a catalog file:
+  # yaml-language-server: $schema=./tenon.schema.json`
 
 const CATALOG = 'catalog file (default: ./tenon.yaml, else the built-in default composition)'
 
