@@ -1,0 +1,70 @@
+import type { ChannelReader } from '@tenon/jobs'
+import type { KeptJobs } from './kept.ts'
+import type { Channel, JobRecord } from './record.ts'
+import { messageOf } from './thrown.ts'
+
+/** A reader refuses less: the longest character. */
+export const LEAST_READ_BYTES = 4
+
+/** What one call of a reader gave. Its faults are `error`. */
+export interface Piece {
+  readonly text: string
+  readonly start: number
+  readonly next: number
+  /** Bytes lost between where it was asked to begin and `start`. */
+  readonly dropped: number
+  readonly error: string | undefined
+}
+
+export function openChannel(name: string, reader: ChannelReader): Channel {
+  return { name, reader, cursor: 0, size: 0, earliest: 0, settledSize: undefined }
+}
+
+export function sizesOf(jobs: KeptJobs, record: JobRecord, channel: Channel): { size: number; earliest: number; spillPath?: string } {
+  let spillPath: string | undefined
+  try {
+    channel.size = channel.reader.size()
+    channel.earliest = channel.reader.earliest()
+    spillPath = channel.reader.spillPath
+  } catch (error) {
+    warnOfReader(jobs, record, channel, messageOf(error))
+  }
+  const { size, earliest } = channel
+  return spillPath === undefined ? { size, earliest } : { size, earliest, spillPath }
+}
+
+/** At most `maxBytes` of text, from `offset` on; LEAST_READ_BYTES at least. */
+export function readPiece(jobs: KeptJobs, record: JobRecord, channel: Channel, offset: number, maxBytes: number): Piece {
+  const piece = callReader(jobs, record, channel, offset, maxBytes)
+  // A byte that is no text decodes to three: a third of it fits in any case.
+  return Buffer.byteLength(piece.text) <= maxBytes ? piece : callReader(jobs, record, channel, offset, Math.floor(maxBytes / 3))
+}
+
+/** Resolves true when the channel has grown or lost data, false when nothing more will come. Never rejects. */
+export async function changed(jobs: KeptJobs, record: JobRecord, channel: Channel, afterOffset: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    return await channel.reader.changed(afterOffset, signal)
+  } catch (error) {
+    warnOfReader(jobs, record, channel, messageOf(error))
+    return false
+  }
+}
+
+/** The reader's own answer, contained. */
+export function callReader(jobs: KeptJobs, record: JobRecord, channel: Channel, offset: number, maxBytes: number): Piece {
+  try {
+    const { text, startOffset, nextOffset, lossy, error } = channel.reader.readFrom(offset, Math.max(LEAST_READ_BYTES, maxBytes))
+    if (error !== undefined) warnOfReader(jobs, record, channel, error)
+    return { text, start: startOffset, next: nextOffset, dropped: lossy ? Math.max(0, startOffset - offset) : 0, error }
+  } catch (error) {
+    const message = messageOf(error)
+    warnOfReader(jobs, record, channel, message)
+    return { text: '', start: offset, next: offset, dropped: 0, error: message }
+  }
+}
+
+function warnOfReader(jobs: KeptJobs, record: JobRecord, channel: Channel, message: string): void {
+  if (record.warnedOfReader) return
+  record.warnedOfReader = true
+  jobs.activation.log.warn({ job: record.id, channel: channel.name }, `output of job ${record.id} could not be read: ${message}`)
+}
