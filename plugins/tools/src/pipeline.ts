@@ -1,4 +1,4 @@
-import { didYouMean, type Json, type JsonObject, type Reconciling } from '@tenon/kernel'
+import { didYouMean, type Json, type JsonObject, type Reconciling, type Scope } from '@tenon/kernel'
 import type { ToolRequest, ToolResult } from '@tenon/tools'
 import { applyAfter } from './after.ts'
 import { invalidArgument } from './argument-problems.ts'
@@ -130,8 +130,8 @@ interface Admitted {
 /** @throws TypeError */
 function readRequest(request: unknown): ToolRequest {
   const { name, session, signal, id, parent, onProgress } = Object(request) as Partial<ToolRequest>
-  const live: unknown = session?.scope?.signal
-  if (!isSignal(live)) throw new TypeError('execute: the request has no session; open one with openSession')
+  const scope: unknown = session?.scope
+  if (!(isLifetime(scope) && isSignal(scope.signal))) throw new TypeError('execute: the request has no session; open one with openSession')
   if (!isSignal(signal)) throw new TypeError('execute: the request has no signal; pass an AbortSignal')
   return {
     name: typeof name === 'string' ? name : `<${typeof name}>`,
@@ -142,6 +142,10 @@ function readRequest(request: unknown): ToolRequest {
     ...(typeof parent === 'string' ? { parent } : {}),
     ...(typeof onProgress === 'function' ? { onProgress: onProgress.bind(request) as NonNullable<ToolRequest['onProgress']> } : {}),
   }
+}
+
+function isLifetime(value: unknown): value is Pick<Scope, 'signal' | 'defer'> {
+  return typeof value === 'object' && value !== null && typeof (value as Partial<Scope>).defer === 'function'
 }
 
 function isSignal(value: unknown): value is AbortSignal {
