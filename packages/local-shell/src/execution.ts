@@ -73,18 +73,18 @@ export class LocalExecution implements ShellExecution {
   }
 
   /** Takes over a process; resolves at once, or with the settlement where nothing was started. */
-  async run(process: SubprocessHandle, cause: FirstCause, aftermath: Aftermath): Promise<this> {
-    this.#process = process
+  async run(started: SubprocessHandle, cause: FirstCause, aftermath: Aftermath): Promise<this> {
+    this.#process = started
     this.#cause = cause
     if (aftermath.facts !== undefined) this.sandbox = aftermath.facts
-    const { stdout, stderr } = process.output
+    const { stdout, stderr } = started.output
     if (stdout !== undefined && stderr !== undefined) this.#observed = { stdout, stderr }
-    cause.onRecorded(() => process.terminate())
-    process.done.then(
+    cause.onRecorded(() => started.terminate())
+    started.done.then(
       (exit) => this.#end(exit, cause, aftermath),
       (error: unknown) => this.failedToStart(error, cause, aftermath),
     )
-    if (process.pid === undefined) await this.done
+    if (started.pid === undefined) await this.done
     return this
   }
 
@@ -178,6 +178,6 @@ export class LocalExecution implements ShellExecution {
 
 /** What the platform raised, without the error of the layer between. */
 function raisedByPlatform(error: unknown): unknown {
-  const { code, cause } = error as { code?: unknown; cause?: unknown }
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
   return code === 'SPAWN_FAILED' && cause !== undefined ? cause : error
 }

@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { layeredEnv } from '../src/environment.ts'
-import { bash, type Dialect } from '../src/index.ts'
+import type { Confinement } from '../src/index.ts'
 import { withExecutor } from './executor.ts'
 import { type ScriptedSubprocess, spawnFailed } from './scripted-subprocess.ts'
 
@@ -100,18 +100,23 @@ describe('what is spawned', () => {
     expect(layeredEnv('linux', { Path: 'a' }, { PATH: undefined })).toEqual({ Path: 'a', PATH: undefined })
   })
 
-  it('SH-12 an abort at any moment around the start either starts nothing or ends what was started', async () => {
+  it('SH-12 an abort at any moment around the start either starts nothing or ends what was started, and releases once', async () => {
     const outcomes = new Set<string>()
     for (let turns = 0; turns < 30; turns++) {
       const controller = new AbortController()
-      // The text is put into an argument a few microtasks before the start; the abort falls so many after it.
-      const launch: Dialect['launch'] = (command, platform) => {
-        let abort = Promise.resolve()
-        for (let turn = 0; turn < turns; turn++) abort = abort.then(() => undefined)
-        void abort.then(() => controller.abort())
-        return bash.launch(command, platform)
+      let released = 0
+      // The sandbox is the last step before the start; the abort falls so many microtasks after it.
+      const confinement: Confinement = {
+        policy: { mode: 'read-only', workspaceRoot: '/' },
+        prepare: async (launch) => {
+          let abort = Promise.resolve()
+          for (let turn = 0; turn < turns; turn++) abort = abort.then(() => undefined)
+          void abort.then(() => controller.abort())
+          const facts = { mode: 'read-only', denied: false } as const
+          return { ...launch, facts, classify: () => ({ facts }), release: () => void released++ }
+        },
       }
-      await withExecutor({ dialect: { ...bash, launch } }, async ({ execute, processes }) => {
+      await withExecutor({ confinement }, async ({ execute, processes }) => {
         processes.onSpawn = (started) => {
           started.handle.terminate = () => void started.exit(null, 'SIGTERM')
         }
@@ -120,9 +125,12 @@ describe('what is spawned', () => {
           expect(processes.spawned).toEqual([])
           outcomes.add('rejected')
         })
-        if (execution === undefined) return
-        expect(await execution.result()).toMatchObject({ aborted: true, signal: 'SIGTERM' })
-        outcomes.add('ended')
+        if (execution !== undefined) {
+          expect(await execution.result()).toMatchObject({ aborted: true, signal: 'SIGTERM' })
+          outcomes.add('ended')
+        }
+        await new Promise((resolve) => setImmediate(resolve))
+        expect(released).toBe(1)
       })
     }
     expect(outcomes).toEqual(new Set(['rejected', 'ended']))
