@@ -221,6 +221,18 @@ describe('a fork body that fails', () => {
     expect(kernel.inspect().rows[0]?.forks).toMatchObject([{ branch: 'present', phase: 'active' }])
   })
 
+  it('KN-19 that failed gives way to `otherwise` when its need goes away', async () => {
+    await using kernel = new Kernel(quiet)
+    const log: string[] = []
+    kernel.load(forked(log, 'fork', { needs: [A], fails: () => true }))
+    const provider = kernel.load(traced([], 'provider', { provides: [A] }))
+    await kernel.settled()
+    expect(log.splice(0)).toEqual(['fork + provider#1', 'fork -'])
+    await provider.unload()
+    await kernel.settled()
+    expect(log).toEqual(['fork + otherwise'])
+  })
+
   it('KN-19 loses its need while it runs: it is cancelled and undone, and `otherwise` follows', async () => {
     await using kernel = new Kernel(quiet)
     const log: string[] = []

@@ -41,7 +41,7 @@ async function oldScope(kernel: Kernel, end: 'reconfigure' | 'replace' | 'unload
   const row = kernel.load(plugin, 1)
   await row.ready()
   if (end === 'reconfigure') await row.reconfigure(2)
-  if (end === 'replace') await row.replace(definePlugin({ ...plugin, config: z.int(), activate: plugin.activate }), 1)
+  if (end === 'replace') await row.replace({ ...plugin }, 1)
   if (end === 'unload' || end === 'a provider that left') await row.unload()
   const [first] = scopes
   if (first === undefined) throw new Error('the row never ran')

@@ -1,0 +1,296 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Kernel, type KernelOptions, type Transaction } from '@tenon/kernel'
+import { quiet } from '../quiet.ts'
+import { Desired, type Wanted } from './desired.ts'
+import { expectGiven, expectOutcome, type Outcome, outcomeOf } from './outcome.ts'
+import type { Config, Edit, RowShape, Scenario, Step } from './scenario.ts'
+import { Schedule, turn } from './schedule.ts'
+import { Stage } from './stage.ts'
+import { describeStep } from './story.ts'
+
+/** A broken promise, with the whole story: what was asked, and what happened. */
+export class Disagreement extends Error {
+  constructor(what: string, log: readonly string[]) {
+    super(`${what}\n\n${log.join('\n')}\n`)
+    this.name = 'Disagreement'
+  }
+}
+
+const REFUSALS = new Set(['ACTIVATION_FAILED', 'PLUGIN_UNRESOLVED', 'PLUGIN_LOADED_TWICE', 'CAPABILITY_TAKEN', 'ROLLED_BACK', 'KERNEL_CLOSED'])
+
+/** Plays a scenario against a kernel of its own, and throws a Disagreement where kernel and model part. */
+export async function play(scenario: Scenario, options: KernelOptions = quiet): Promise<void> {
+  await new Play(scenario, options).run()
+}
+
+class Play {
+  readonly #scenario: Scenario
+  readonly #options: KernelOptions
+  readonly #log: string[] = []
+  readonly #kernel: Kernel
+  readonly #schedule: Schedule
+  readonly #stage: Stage
+  readonly #desired = new Desired()
+  readonly #pending = new Set<string>()
+  #asked = 0
+  /** Commands since nothing moved, to tell an edit that had the kernel for itself. */
+  #commands = 0
+  #transactions = 0
+
+  constructor(scenario: Scenario, options: KernelOptions) {
+    this.#scenario = scenario
+    this.#options = options
+    this.#kernel = new Kernel(options)
+    this.#schedule = new Schedule(scenario.order, this.#log)
+    this.#stage = new Stage(this.#kernel, this.#schedule, this.#log)
+    this.#kernel.events.on(this.#kernel.scope, (event) => {
+      if (event.type !== 'phase') return
+      this.#log.push(`    ${event.row} ${event.phase}`)
+      if (event.phase === 'active') this.#stage.activated(event.row)
+    })
+  }
+
+  async run(): Promise<void> {
+    const { boot, steps } = this.#scenario
+    for (const { row, ...load } of boot) {
+      const shape = this.#scenario.rows[row]
+      if (shape !== undefined) this.#command(shape, { do: 'load', row, ...load })
+    }
+    for (const step of steps) {
+      if (step.do === 'tick') await this.#turn()
+      else if (step.do === 'open') {
+        this.#schedule.open(step.gate)
+        await this.#turn()
+      } else if (step.do === 'settle') await this.#settle()
+      else this.#step(step)
+    }
+    await this.#settle()
+    if (!this.#scenario.contested) await this.#compareWithFreshBoot()
+    await this.#close()
+  }
+
+  async #turn(): Promise<void> {
+    await turn()
+    this.#stage.look()
+    this.#assertKept()
+  }
+
+  async #settle(): Promise<void> {
+    this.#log.push('settle')
+    await this.#turn()
+    while (!this.#schedule.isEmpty) {
+      this.#schedule.openNext()
+      await this.#turn()
+    }
+    if (!this.#kernel.inspect().settled) this.#disagree('nothing waits for the schedule, and the kernel is not settled')
+    if (this.#pending.size > 0) this.#disagree(`never answered: ${[...this.#pending].join(', ')}`)
+    this.#stage.lookAtRest()
+    this.#assertKept()
+    this.#compareWithModel()
+    this.#commands = 0
+  }
+
+  #compareWithModel(): void {
+    const actual = outcomeOf(this.#kernel.inspect())
+    const composition = this.#desired.rows
+    this.#assertEqual('what each row has to be, given the others', actual, expectGiven(composition, actual))
+    if (!this.#scenario.contested) this.#assertEqual('the model', actual, expectOutcome(composition))
+  }
+
+  async #compareWithFreshBoot(): Promise<void> {
+    await using fresh = new Kernel(this.#options)
+    const schedule = new Schedule([], [])
+    const stage = new Stage(fresh, schedule, [])
+    for (const { shape, wish } of this.#desired.rows) fresh.load(stage.pluginOf(shape, wish.code), wish.config, { id: shape.id })
+    await turn()
+    while (!schedule.isEmpty) {
+      schedule.openNext()
+      await turn()
+    }
+    this.#assertEqual('a fresh boot of the same composition', outcomeOf(this.#kernel.inspect()), outcomeOf(fresh.inspect()))
+    const closing = fresh.close()
+    await turn()
+    while (!schedule.isEmpty) {
+      schedule.openNext()
+      await turn()
+    }
+    await closing
+  }
+
+  async #close(): Promise<void> {
+    this.#log.push('close')
+    this.#ask('close', this.#kernel.close())
+    await this.#turn()
+    while (!this.#schedule.isEmpty) {
+      this.#schedule.openNext()
+      await this.#turn()
+    }
+    if (this.#pending.size > 0) this.#disagree(`never answered: ${[...this.#pending].join(', ')}`)
+    this.#stage.lookAtEnd()
+    this.#assertKept()
+  }
+
+  #step(step: Exclude<Step, { do: 'tick' | 'open' | 'settle' }>): void {
+    if (step.do === 'transaction') {
+      this.#transaction(step.edits)
+      return
+    }
+    const shape = this.#subject(step)
+    if (shape === undefined) return
+    if (step.do === 'replace') this.#transaction([step])
+    else this.#command(shape, step)
+  }
+
+  #command(shape: RowShape, step: Exclude<Step, { do: 'tick' | 'open' | 'settle' | 'transaction' | 'replace' }>): void {
+    const { id } = shape
+    this.#log.push(describeStep(step, id))
+    this.#commands++
+    if (step.do === 'load') {
+      this.#load(shape, step)
+      return
+    }
+    const row = this.#kernel.row(id)
+    if (row === undefined) {
+      // A transaction is being taken back, and has not answered yet.
+      if (this.#transactions === 0) this.#disagree(`${id} is wanted, and the kernel has no such row`)
+    } else if (step.do === 'ready') this.#ask(`ready ${id}`, row.ready())
+    else if (step.do === 'reconfigure') {
+      this.#reconfigure(id, step.config)
+      this.#ask(`reconfigure ${id}`, row.reconfigure(step.config))
+    } else {
+      this.#desired.unload(id)
+      this.#ask(`unload ${id}`, row.unload())
+      if (step.do === 'flap') this.#load(shape, step)
+    }
+  }
+
+  #load(shape: RowShape, { code, config }: { readonly code: 0 | 1; readonly config: Config }): void {
+    try {
+      this.#kernel.load(this.#stage.pluginOf(shape, shape.codes[code]), config, { id: shape.id, optional: shape.optional })
+      this.#desired.load(shape, { code: shape.codes[code], config })
+    } catch (error) {
+      // The transaction under way may have to give the id back.
+      if ((error as { code?: string }).code !== 'PLUGIN_LOADED_TWICE' || this.#transactions === 0) throw error
+      this.#log.push('  (a transaction holds the id)')
+    }
+  }
+
+  /** Gives back whether the config is another one. */
+  #reconfigure(id: string, config: Config): boolean {
+    const wish = this.#desired.get(id)?.wish
+    if (wish === undefined || isDeepStrictEqual(wish.config, config)) return false
+    this.#desired.set(id, { code: wish.code, config })
+    return true
+  }
+
+  #subject(step: { readonly do: string; readonly row: number }): RowShape | undefined {
+    const candidates = this.#scenario.rows.filter(({ id }) => (this.#desired.get(id) === undefined) === (step.do === 'load'))
+    return candidates[step.row % candidates.length]
+  }
+
+  #transaction(edits: readonly Edit[]): void {
+    const isAlone = this.#commands === 0 && this.#kernel.inspect().settled && !this.#scenario.contested
+    const before = this.#expectedPhases()
+    const required = new Set<Wanted>()
+    let draft: { takeBack(): void } | undefined
+    let expected: 'committed' | 'rolled-back' = 'committed'
+    const edit = (tx: Transaction): void => {
+      draft = this.#desired.draft(() => {
+        for (const one of edits) {
+          const wanted = this.#edit(tx, one, before)
+          if (wanted !== undefined) required.add(wanted)
+        }
+      })
+      for (const [wanted, phase] of this.#expectedPhases()) {
+        if (phase === 'failed' && (required.has(wanted) || before.get(wanted) === 'active')) expected = 'rolled-back'
+      }
+    }
+    this.#transactions++
+    this.#commands++
+    const name = `transaction ${++this.#asked}`
+    this.#log.push(name)
+    const answer = (outcome: string): void => {
+      this.#transactions--
+      this.#log.push(`  = ${name} ${outcome}`)
+      if (outcome !== 'committed') draft?.takeBack()
+      if (isAlone && this.#commands === 1 && outcome !== 'refused' && outcome !== expected) this.#disagree(`${name} was ${outcome}, not ${expected}`)
+    }
+    const refused = (error: { code?: string }): void => {
+      answer('refused')
+      throw error
+    }
+    this.#ask(
+      name,
+      this.#kernel.transaction(edit).then(({ outcome }) => answer(outcome), refused),
+    )
+  }
+
+  /** Makes the edit on both sides; gives back the row that has to come up for it. */
+  #edit(tx: Transaction, edit: Edit, before: ReadonlyMap<Wanted, string>): Wanted | undefined {
+    const shape = this.#subject(edit)
+    if (shape === undefined) return undefined
+    const { id } = shape
+    this.#log.push(`  . ${describeStep(edit, id)}`)
+    const wanted = this.#desired.get(id)
+    switch (edit.do) {
+      case 'unload':
+        tx.unload(id)
+        this.#desired.unload(id)
+        return undefined
+      case 'reconfigure':
+        tx.reconfigure(id, edit.config)
+        // An equal config tries a failed row again.
+        return this.#reconfigure(id, edit.config) || (wanted !== undefined && before.get(wanted) === 'failed') ? wanted : undefined
+      case 'replace':
+        tx.replace(id, this.#stage.pluginOf(shape, shape.codes[edit.code]), edit.config)
+        this.#desired.set(id, { code: shape.codes[edit.code], config: edit.config })
+        return wanted
+      case 'load':
+        tx.load(this.#stage.pluginOf(shape, shape.codes[edit.code]), edit.config, { id, optional: shape.optional })
+        this.#desired.load(shape, { code: shape.codes[edit.code], config: edit.config })
+        return shape.optional ? undefined : this.#desired.get(id)
+      default:
+        return edit satisfies never
+    }
+  }
+
+  /** What the model expects of each wanted row; nothing where capabilities are contested. */
+  #expectedPhases(): Map<Wanted, string> {
+    if (this.#scenario.contested) return new Map()
+    const { rows } = this.#desired
+    const { rows: expected } = expectOutcome(rows)
+    return new Map(rows.map((wanted, index) => [wanted, expected[index]?.phase ?? '']))
+  }
+
+  #ask(what: string, promise: Promise<unknown>): void {
+    const name = `${++this.#asked}: ${what}`
+    this.#pending.add(name)
+    promise.then(
+      () => this.#pending.delete(name),
+      (error: { code?: string }) => {
+        this.#pending.delete(name)
+        if (error instanceof Disagreement || !REFUSALS.has(error.code ?? ''))
+          this.#stage.violations.push(`${what} was answered with ${String(error)}`)
+      },
+    )
+  }
+
+  #assertKept(): void {
+    const [violation] = this.#stage.violations
+    if (violation !== undefined) this.#disagree(violation)
+  }
+
+  #assertEqual(what: string, actual: Outcome, expected: Outcome): void {
+    if (isDeepStrictEqual(actual, expected)) return
+    const differing = expected.rows.filter((row, index) => !isDeepStrictEqual(row, actual.rows[index]))
+    const shown = differing.map(
+      (row) => `  expected ${JSON.stringify(row)}\n  actual   ${JSON.stringify(actual.rows.find(({ id }) => id === row.id))}`,
+    )
+    const provisions = `  provisions: expected ${JSON.stringify(expected.provisions)}, actual ${JSON.stringify(actual.provisions)}`
+    this.#disagree([`the kernel is not as ${what}:`, ...shown, provisions, `  rows: ${actual.rows.map(({ id }) => id).join(' ')}`].join('\n'))
+  }
+
+  #disagree(what: string): never {
+    throw new Disagreement(what, this.#log)
+  }
+}
