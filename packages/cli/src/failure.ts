@@ -14,15 +14,15 @@ export interface FailureOptions {
 /** Tells people, or with `json` programs, what went wrong: diagnostics and messages, a stack only with `--debug`. Gives the exit code. */
 export function tellFailure(error: unknown, screen: Screen, options: FailureOptions): number {
   if (options.json === true) screen.print(printableJson({ error: jsonOf(error) }, 2))
-  else if (error instanceof CompositionError) screen.complain(diagnosticsText(error.diagnostics, screen, options.cwd))
-  else screen.complain(`${screen.paint(['red', 'bold'], 'error:')} ${plainText(messageOf(error))}${hintOf(error, options)}`)
+  else if (error instanceof CompositionError) screen.complain(diagnosticsText(error.diagnostics, screen.errorColor, options.cwd))
+  else screen.complain(`${screen.paintError(['red', 'bold'], 'error:')} ${plainText(messageOf(error))}${hintOf(error, options)}`)
   if (options.debug === true && error instanceof Error) screen.complain(plainText(stackOf(error)))
   return exitCodeOf(error)
 }
 
 /** Every diagnostic, and how many there are. */
-export function diagnosticsText(diagnostics: readonly Diagnostic[], screen: Screen, cwd: string): string {
-  const blocks = diagnostics.map((diagnostic) => printDiagnostic(diagnostic, { color: screen.color, cwd }))
+export function diagnosticsText(diagnostics: readonly Diagnostic[], color: boolean, cwd: string): string {
+  const blocks = diagnostics.map((diagnostic) => printDiagnostic(diagnostic, { color, cwd }))
   return [...blocks, counts(diagnostics)].join('\n\n')
 }
 

@@ -6,14 +6,18 @@ type Style = Parameters<typeof styleText>[0]
 
 /** Where people read. What commands and plugins wrote is shown without control sequences. */
 export class Screen {
+  /** Whether standard output, and standard error, get colours. */
   readonly color: boolean
+  readonly errorColor: boolean
   readonly quiet: boolean
   readonly #io: Io
 
   constructor(io: Io, flags: GeneralFlags) {
     this.#io = io
     this.quiet = flags.quiet === true
-    this.color = flags.color !== false && (io.env.NO_COLOR ?? '') === '' && io.stdout.isTTY === true
+    const wanted = flags.color !== false && (io.env.NO_COLOR ?? '') === ''
+    this.color = wanted && io.stdout.isTTY === true
+    this.errorColor = wanted && io.stderr.isTTY === true
   }
 
   /** Results: standard output, each on lines of its own. */
@@ -42,5 +46,9 @@ export class Screen {
 
   paint(style: Style, text: string): string {
     return this.color ? styleText(style, text) : text
+  }
+
+  paintError(style: Style, text: string): string {
+    return this.errorColor ? styleText(style, text) : text
   }
 }

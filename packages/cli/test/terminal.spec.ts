@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
 import { main } from '../src/index.ts'
 import { CATALOG, folder, TOOLS_PLUGIN } from './harness.ts'
+import { JOBS_CATALOG, JOBS_PLUGIN } from './jobs-plugin.ts'
 
 const SLOW = TOOLS_PLUGIN.replace(
   'const render =',
@@ -24,7 +25,7 @@ interface Terminal {
 
 /** The console on what claims to be a terminal. */
 async function open(args: readonly string[] = []): Promise<Terminal> {
-  const cwd = await folder({ 'tenon.yaml': CATALOG, 'tools.ts': SLOW })
+  const cwd = await folder({ 'tenon.yaml': CATALOG, 'jobs.yaml': JOBS_CATALOG, 'tools.ts': SLOW, 'jobs.ts': JOBS_PLUGIN })
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   let text = ''
   let seen = 0
@@ -150,4 +151,16 @@ it('CP-13 news that comes while a person types does not spoil the line', async (
   await terminal.sees('tenon> echo {"te')
   terminal.type('xt": "whole"}\r')
   await terminal.sees('\nwhole\n')
+})
+
+it('CP-13 Ctrl-B sends the call that waits to the background; at the prompt it moves the cursor', async () => {
+  const terminal = await open(['jobs.yaml'])
+  await terminal.sees('tenon> ')
+  terminal.type('hold\r')
+  await terminal.sees('holding test-1')
+  terminal.type('\u0002')
+  await terminal.sees('expired test-1')
+  await terminal.sees('tenon> ')
+  for (const key of ['j', 'b', 's', '\u0002', '\u0002', 'o', '\r']) terminal.type(key)
+  await terminal.sees('test-1  running')
 })

@@ -27,7 +27,7 @@ export async function check(
   for (const { file, composition, diagnostics } of reports) {
     const name = fileName(file, io.cwd)
     const rows = composition.rows.filter(({ state }) => state === 'active').length
-    if (diagnostics.length > 0) screen.print(`${diagnosticsText(diagnostics, screen, io.cwd)} in ${name}`)
+    if (diagnostics.length > 0) screen.print(`${diagnosticsText(diagnostics, screen.color, io.cwd)} in ${name}`)
     else if (!screen.quiet) screen.print(`${screen.paint('green', 'ok')} ${name}: ${rows} rows fit together`)
   }
   return ok ? ExitCode.ok : ExitCode.failed

@@ -23,6 +23,6 @@ export async function graph(
   const shape = graphOf(report.composition)
   if (flags.format === 'json') screen.print(printableJson({ ...shape, ok: report.ok, diagnostics: report.diagnostics }, 2))
   else screen.print(plainText(flags.format === 'mermaid' ? mermaid(shape) : tree(shape)))
-  if (flags.format !== 'json' && report.diagnostics.length > 0) screen.complain(`\n${diagnosticsText(report.diagnostics, screen, io.cwd)}`)
+  if (flags.format !== 'json' && report.diagnostics.length > 0) screen.complain(`\n${diagnosticsText(report.diagnostics, screen.errorColor, io.cwd)}`)
   return report.ok ? ExitCode.ok : ExitCode.failed
 }

@@ -7,6 +7,7 @@ import { Terminal } from '../console/terminal.ts'
 import type { CommandContext, CompositionFlags } from '../context.ts'
 import { tellFailure } from '../failure.ts'
 import { openHost } from '../host.ts'
+import { plainText } from '../terminal-text.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Opens the runtime and the console. */
@@ -18,16 +19,15 @@ export async function run(context: CommandContext, args: readonly string[], flag
   const showLog = terminal === undefined ? {} : { showLog: (line: string) => terminal.interject(line) }
   await using host = await openHost(context, { catalog, flags, ...showLog })
   const { runtime } = host
-  followEdits(runtime, context, terminal)
-  const console = new Console({ runtime, screen, cwd: io.cwd, sessionId: `console-${io.pid}` })
+  const tell = (text: string): void => (terminal === undefined ? screen.note(text) : terminal.interject(plainText(text)))
+  followEdits(runtime, context, tell)
+  const console = new Console({ runtime, screen, cwd: io.cwd, sessionId: `console-${io.pid}`, tell })
   // Awaited here: the host closes when this function is left.
   return await (terminal === undefined ? runScript(context, console) : terminal.run(console))
 }
 
 /** Tells of the edits that watched files bring about. */
-function followEdits(runtime: Runtime, context: CommandContext, terminal: Terminal | undefined): void {
-  const { screen, io, flags } = context
-  const tell = (text: string): void => (terminal === undefined ? screen.note(text) : terminal.interject(text))
+function followEdits(runtime: Runtime, { screen, io, flags }: CommandContext, tell: (text: string) => void): void {
   runtime.events.on(runtime.kernel.scope, (event) => {
     if (event.type === 'refused') tellFailure(event.error, screen, { debug: flags.debug === true, cwd: io.cwd })
     else if (event.edit.rolledBack !== undefined) tell(`rolled back: ${event.edit.rolledBack.message}`)

@@ -1,6 +1,7 @@
+import { Jobs } from '@tenon/jobs'
 import { didYouMean, type Json } from '@tenon/kernel'
 import type { Runtime } from '@tenon/runtime'
-import { openSession, type Session } from '@tenon/session'
+import { type Notice, openSession, type Session } from '@tenon/session'
 import { type ToolResult, Tools, type ToolView } from '@tenon/tools'
 import { ExitCode } from '../exit-codes.ts'
 import type { Screen } from '../screen.ts'
@@ -9,6 +10,7 @@ import { contentText } from '../tool-output.ts'
 import { UsageError } from '../usage-error.ts'
 import { commandStatus } from './command-status.ts'
 import { parseLine, parseToolArguments } from './console-line.ts'
+import { jobVerbs } from './job-verbs.ts'
 import { rowVerbs } from './row-verbs.ts'
 import type { Verb } from './verbs.ts'
 
@@ -18,6 +20,8 @@ export interface ConsoleOptions {
   /** Absolute. */
   readonly cwd: string
   readonly sessionId: string
+  /** Shows a line of news, such as that a job has ended. */
+  readonly tell: (text: string) => void
 }
 
 /** What a line ends with: its status, and whether the console ends with it. */
@@ -36,12 +40,17 @@ export class Console {
   /** @throws KernelError SCOPE_CLOSED */
   constructor(options: ConsoleOptions) {
     this.#options = options
-    this.#session = openSession(options.runtime.kernel.scope, { id: options.sessionId, cwd: options.cwd })
+    // A notice tells a model to read on; a person is told that there is something to read.
+    const deliver = ({ summary }: Notice): 'delivered' => {
+      options.tell(summary)
+      return 'delivered'
+    }
+    this.#session = openSession(options.runtime.kernel.scope, { id: options.sessionId, cwd: options.cwd, deliver })
     const own: readonly Verb[] = [
       { name: 'help', usage: '', help: 'this list', run: () => this.#help() },
       { name: 'tools', usage: '', help: 'the tools that can be called', run: () => this.#listTools() },
     ]
-    this.#verbs = new Map([...own, ...rowVerbs].map((verb) => [verb.name, verb]))
+    this.#verbs = new Map([...own, ...jobVerbs, ...rowVerbs].map((verb) => [verb.name, verb]))
   }
 
   /** Ends the session: its calls, and what it left running. */
@@ -56,6 +65,13 @@ export class Console {
     return true
   }
 
+  /** Sends the call that waits in the foreground to the background; false if there is none. */
+  promote(): boolean {
+    const jobs = this.#options.runtime.get(Jobs)
+    const held = jobs?.list(this.#session).filter(({ attachment, status }) => attachment === 'foreground' && status === 'running') ?? []
+    return held.map(({ id }) => jobs?.promote(id, 'host')).includes('requested')
+  }
+
   /** @throws UsageError, CodedError */
   async execute(line: string): Promise<LineOutcome> {
     const parsed = parseLine(line)
@@ -64,7 +80,8 @@ export class Console {
     const { word, rest } = parsed
     if (word === 'quit' || word === 'exit') return { status: ExitCode.ok, quit: true }
     const verb = this.#verbs.get(word)
-    const status = verb === undefined ? await this.#tool(word, rest) : await verb.run(this.#options, rest)
+    if (verb === undefined) return { status: await this.#tool(word, rest), quit: false }
+    const status = await this.#cancellable((signal) => verb.run({ ...this.#options, signal }, rest))
     return { status, quit: false }
   }
 
@@ -81,9 +98,20 @@ export class Console {
       return [names.filter((name) => name.startsWith(word)).map((name) => `${name} `), word]
     }
     const verb = this.#verbs.get(head.trim())
-    const rows = verb?.completes === undefined ? [] : this.#options.runtime.composition.rows.map(({ id }) => id)
-    const after = verb?.completes === 'row.path' ? '.' : ''
-    return [rows.filter((id) => id.startsWith(word)).map((id) => `${id}${after}`), word]
+    return [this.#candidates(verb?.completes).filter((candidate) => candidate.startsWith(word)), word]
+  }
+
+  #candidates(kind: Verb['completes']): readonly string[] {
+    const { runtime } = this.#options
+    if (kind === undefined) return []
+    if (kind === 'job')
+      return (
+        runtime
+          .get(Jobs)
+          ?.list('host')
+          .map(({ id }) => id) ?? []
+      )
+    return runtime.composition.rows.map(({ id }) => (kind === 'row.path' ? `${id}.` : id))
   }
 
   async #shell(command: string): Promise<number> {
@@ -108,14 +136,18 @@ export class Console {
   async #call(name: string, toolArguments: unknown): Promise<ToolResult> {
     const tools = this.#tools()
     if (tools === undefined) throw new UsageError('the composition has no tools')
+    const result = await this.#cancellable((signal) => tools.execute({ name, arguments: toolArguments, session: this.#session, signal }))
+    const { screen } = this.#options
+    if (result.isError) screen.complain(plainText(contentText(result.content)).trimEnd())
+    else screen.printUntrusted(contentText(result.content))
+    return result
+  }
+
+  async #cancellable<T>(work: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
     const running = new AbortController()
     this.#running = running
     try {
-      const result = await tools.execute({ name, arguments: toolArguments, session: this.#session, signal: running.signal })
-      const { screen } = this.#options
-      if (result.isError) screen.complain(plainText(contentText(result.content)).trimEnd())
-      else screen.printUntrusted(contentText(result.content))
-      return result
+      return await work(running.signal)
     } finally {
       this.#running = undefined
     }

@@ -46,7 +46,7 @@ async function edit({ runtime, screen }: VerbContext, change: CatalogEdit): Prom
 /** What an edit did, or why it was taken back. */
 export function tellEdit(applied: AppliedEdit, screen: Screen): number {
   if (applied.rolledBack !== undefined) {
-    screen.complain(`${screen.paint(['red', 'bold'], 'rolled back')} ${plainText(applied.rolledBack.message)}`)
+    screen.complain(`${screen.paintError(['red', 'bold'], 'rolled back')} ${plainText(applied.rolledBack.message)}`)
     return ExitCode.failed
   }
   screen.print(describeEdit(applied))

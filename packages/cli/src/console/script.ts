@@ -13,7 +13,8 @@ export async function runScript({ io, screen, flags }: CommandContext, console: 
       if (outcome.quit) break
       if (console.counts(line)) status = outcome.status
     } catch (error) {
-      status = tellFailure(error, screen, { debug: flags.debug === true, cwd: io.cwd })
+      tellFailure(error, screen, { debug: flags.debug === true, cwd: io.cwd })
+      status = ExitCode.failed
     }
   }
   return status

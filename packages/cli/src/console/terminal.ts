@@ -47,11 +47,16 @@ export class Terminal {
       completer: (line: string) => [...console.complete(line)] as [string[], string],
     })
     this.#editor = editor
-    screen.note('`help` lists the commands; Ctrl-C cancels a call, twice quits')
+    const onKey = (_: string | undefined, key: { readonly ctrl?: boolean; readonly name?: string } | undefined): void => {
+      if (key?.ctrl === true && key.name === 'b' && !this.#idle && console.promote()) io.stdout.write('^B\n')
+    }
+    io.stdin.on('keypress', onKey)
+    screen.note('`help` lists the commands; Ctrl-C cancels a call, twice quits; Ctrl-B sends it to the background')
     try {
       return await this.#loop(editor, console)
     } finally {
       this.#editor = undefined
+      io.stdin.off('keypress', onKey)
       editor.close()
     }
   }
@@ -98,7 +103,8 @@ export class Terminal {
     try {
       return await console.execute(line)
     } catch (error) {
-      return { status: tellFailure(error, screen, { debug: flags.debug === true, cwd: io.cwd }), quit: false }
+      tellFailure(error, screen, { debug: flags.debug === true, cwd: io.cwd })
+      return { status: ExitCode.failed, quit: false }
     }
   }
 

@@ -4,6 +4,8 @@ import type { Screen } from '../screen.ts'
 export interface VerbContext {
   readonly runtime: Runtime
   readonly screen: Screen
+  /** Aborts when the person has had enough. */
+  readonly signal: AbortSignal
 }
 
 /** A command of the console itself. */
@@ -13,7 +15,7 @@ export interface Verb {
   readonly usage: string
   readonly help: string
   /** What `rest` begins with, for completion. */
-  readonly completes?: 'row' | 'row.path'
+  readonly completes?: 'row' | 'row.path' | 'job'
   /** The status: 0, or what went wrong. @throws UsageError, CodedError */
   run(context: VerbContext, rest: string): number | Promise<number>
 }
