@@ -133,6 +133,7 @@ export class Runtime {
     timer.cancel()
     if (gone) return undefined
     const pids = [...tree.remaining]
+    tree.abandon()
     return new SubprocessError('TREE_SURVIVED', `${program}: still alive ${waitMs} ms after it was asked to end: pid ${pids.join(', ')}`, {
       details: { program, pids },
     })

@@ -27,7 +27,9 @@ export interface Opened {
 }
 
 /** A provider over the real machine, closed with the test at the latest. */
-export function openProvider(change: { world?: Partial<World>; settings?: Partial<Settings>; rules?: Partial<ScrubRules> } = {}): Opened {
+export function openProvider(
+  change: { world?: Partial<World>; settings?: Partial<Settings>; rules?: Partial<ScrubRules>; leavesSurvivors?: boolean } = {},
+): Opened {
   const directory = mkdtempSync(join(tmpdir(), 'subprocess-test-'))
   const said: Said[] = []
   const sayer =
@@ -39,8 +41,12 @@ export function openProvider(change: { world?: Partial<World>; settings?: Partia
   const runtime = new Runtime({ ...systemWorld(), ...change.world }, settings, log)
   const subprocess = new LocalSubprocess(runtime, { allow: [], deny: DEFAULT_DENIED_NAMES, dropNodeOptions: false, ...change.rules }, log)
   onTestFinished(async () => {
-    await runtime.close()
+    const failure: unknown = await runtime.close().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
     rmSync(directory, { recursive: true, force: true })
+    if (failure !== undefined && change.leavesSurvivors !== true) throw failure
   })
   return { subprocess, runtime, said, directory, close: () => runtime.close() }
 }

@@ -5,6 +5,9 @@ import type { Capture } from '../output/capture.ts'
 /** The largest pipe a child can make (`/proc/sys/fs/pipe-max-size`); what one drain reads at most. */
 export const DRAIN_BYTES = 1_048_576
 
+/** A stream steps back after so many bytes: libuv would read 2 MiB of a flood in one go, and with four floods nobody else gets a turn. */
+const TURN_BYTES = 524_288
+
 /** Where the bytes of a captured stream come from. */
 export interface Source {
   /**
@@ -25,17 +28,20 @@ export class FifoSource implements Source {
   readonly #socket: Socket
   readonly #buffer: Buffer
   readonly #capture: Capture
+  #turnBytes = 0
+  /** Waits for its next turn, or for room. */
+  #resting = false
 
   /** Owns `descriptor` from here on, unless it throws. */
   constructor(descriptor: number, buffer: Buffer, capture: Capture) {
     this.#descriptor = descriptor
     this.#buffer = buffer
     this.#capture = capture
-    const onread: OnReadOpts = { buffer, callback: (count) => capture.append(buffer.subarray(0, count)) }
+    const onread: OnReadOpts = { buffer, callback: (count) => this.#take(count) }
     // Documented for the constructor, and missing from its type.
     const options: SocketConstructorOpts & { onread: OnReadOpts } = { fd: descriptor, readable: true, writable: false, onread }
     this.#socket = new Socket(options)
-    capture.onRoom = () => this.#socket.resume()
+    capture.onRoom = () => this.#goOn()
     this.#socket.once('error', (error: Error) => capture.end(error.message))
     this.#socket.once('end', () => capture.end())
     this.#socket.once('close', () => capture.end())
@@ -66,6 +72,24 @@ export class FifoSource implements Source {
   close(): void {
     if (!this.#socket.destroyed) this.#socket.destroy()
     this.#capture.end()
+  }
+
+  /** False stops the reading. */
+  #take(count: number): boolean {
+    const hasRoom = this.#capture.append(this.#buffer.subarray(0, count))
+    this.#turnBytes += count
+    if (hasRoom && this.#turnBytes < TURN_BYTES) return true
+    this.#resting = true
+    this.#turnBytes = 0
+    // A stream that outlives its leader keeps no host alive, however much it floods.
+    if (hasRoom) setImmediate(() => this.#goOn()).unref()
+    return false
+  }
+
+  #goOn(): void {
+    if (!this.#resting || this.#socket.destroyed || this.#capture.congested) return
+    this.#resting = false
+    this.#socket.resume()
   }
 
   /** Undefined when there is nothing now and somebody could still write. */

@@ -91,10 +91,15 @@ export class FifoStock {
     this.#notBefore = Number.NEGATIVE_INFINITY
   }
 
-  /** No FIFO is made any more. Resolves when no run of `mkfifo` is under way. */
+  /** Resolves when no run of `mkfifo` is under way. */
+  async idle(): Promise<void> {
+    await this.#refill
+  }
+
+  /** No FIFO is made any more. */
   async close(): Promise<void> {
     this.#notBefore = Number.POSITIVE_INFINITY
-    await this.#refill
+    await this.idle()
   }
 
   #pop(): string | undefined {

@@ -65,7 +65,12 @@ export class Capture {
     this.#ring.append(chunk)
     this.#spill?.flush()
     this.#wake()
-    return this.#spill?.congested !== true
+    return !this.congested
+  }
+
+  /** More waits for the disk than should. */
+  get congested(): boolean {
+    return this.#spill?.congested === true
   }
 
   /** Resolves when everything so far is as safe as it will get. */

@@ -32,6 +32,7 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
   #leaderExitedAt: number | undefined
   #leaderExitedAtMs = 0
   #gone = false
+  #abandoned = false
   readonly #waiters = new Set<(gone: boolean) => void>()
   #followers = 0
 
@@ -52,7 +53,7 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
   protected abstract isAbsent(census: Census): boolean
   /** After each look, while the tree is there. */
   protected abstract looked(): void
-  /** Once, when absence was observed. */
+  /** Absence was observed, or nobody looks any more. */
   protected abstract ended(): void
 
   get gone(): boolean {
@@ -80,7 +81,7 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
 
   async waitForExit(signal?: AbortSignal): Promise<boolean> {
     if (this.#gone) return true
-    if (signal?.aborted === true) return false
+    if (this.#abandoned || signal?.aborted === true) return false
     let forget = (): void => undefined
     const observed = new Promise<boolean>((resolve) => {
       this.#waiters.add(resolve)
@@ -111,6 +112,11 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
     this.updateWatch()
   }
 
+  abandon(): void {
+    this.#abandoned = true
+    if (!this.#gone) this.#release(false)
+  }
+
   observe(look: Look): void {
     this.take(look)
     if (!this.#gone) this.looked()
@@ -122,10 +128,7 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
     this.known = new Map(census.members.map((entry) => [entry.pid, entry]))
     if (census.members.length > 0 || !this.leaderExited || begunAtMs < this.#leaderExitedAtMs || !this.isAbsent(census)) return
     this.#gone = true
-    this.ended()
-    this.parts.watch.remove(this)
-    for (const resolve of this.#waiters) resolve(true)
-    this.#waiters.clear()
+    this.#release(true)
     this.#events.gone()
   }
 
@@ -137,10 +140,17 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
 
   /** While the leader lives nobody needs to look: its exit will be told. */
   protected updateWatch(): void {
-    if (this.#gone) return
+    if (this.#gone || this.#abandoned) return
     const wanted = this.holdsHost || this.#followers > 0
     if ((wanted && this.leaderExited) || this.insisting) this.parts.watch.add(this)
     else this.parts.watch.remove(this)
+  }
+
+  #release(gone: boolean): void {
+    this.ended()
+    this.parts.watch.remove(this)
+    for (const resolve of this.#waiters) resolve(gone)
+    this.#waiters.clear()
   }
 
   protected leave(): void {

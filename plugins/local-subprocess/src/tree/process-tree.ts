@@ -11,6 +11,8 @@ export interface ProcessTree {
   survivors(): Promise<number>
   /** Whether somebody needs to know when the tree is gone, besides those who wait for its exit. Never keeps the host alive. */
   follow(wanted: boolean): void
+  /** Nobody looks after it any more: who still waits hears false. */
+  abandon(): void
   /** Everything at once, synchronously: the host is ending. */
   killNow(snapshot: Snapshot | undefined): void
   /** Absence was observed: no signal and no probe any more. */

@@ -1,0 +1,294 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SubprocessHandle } from '@tenon/subprocess'
+import { describe, expect, it } from 'vitest'
+import { openProvider, sh, spec, spilling } from './open-provider.ts'
+
+const MEBIBYTE = 1_048_576
+
+function out(handle: SubprocessHandle): string {
+  return handle.output.stdout?.readFrom(0).text ?? '<no reader>'
+}
+
+const isRoot = process.getuid?.() === 0
+
+describe('the capture channel', () => {
+  it.runIf(isRoot)('SP-28 a command that changes its user can still write through /dev/stdout', async () => {
+    const { subprocess } = openProvider()
+    const handle = subprocess.spawn(sh(`echo before; su nobody -s /bin/sh -c 'echo x > /dev/stdout; echo y >> /dev/stderr'; echo after`))
+    expect(await handle.done).toEqual({ exitCode: 0, signal: null })
+    expect(out(handle)).toBe('before\nx\nafter\n')
+    expect(handle.output.stderr?.readFrom(0).text).toBe('y\n')
+  })
+
+  it.runIf(isRoot)('SP-28 nobody else can read what a command writes', async () => {
+    const { subprocess } = openProvider()
+    const handle = subprocess.spawn(sh(`su nobody -s /bin/sh -c 'cat < /dev/stdout' 2>/dev/null || echo refused`))
+    await handle.done
+    expect(out(handle)).toBe('refused\n')
+  })
+
+  it('SP-29 1 MB in a pipe that the leader enlarged is complete', async () => {
+    const { subprocess } = openProvider()
+    // F_SETPIPE_SZ is 1031 (fcntl.h).
+    const program = 'fcntl(STDOUT, 1031, 1048576) or die "no large pipe: $!"; syswrite(STDOUT, "x" x 1000000) == 1000000 or die "short write"'
+    for (let round = 0; round < 5; round++) {
+      const handle = subprocess.spawn(spec(['perl', '-e', `system("sleep 60 >/dev/null 2>&1 &") if $ARGV[0]; ${program}`, String(round % 2)]))
+      expect(await handle.done).toEqual({ exitCode: 0, signal: null })
+      expect(handle.output.stdout?.size()).toBe(1_000_000)
+      handle.terminate()
+    }
+  })
+
+  it('SP-29 what the leader left is taken also while reading is paused for a slow disk', async () => {
+    const { subprocess, runtime } = openProvider()
+    const { files } = runtime.world
+    let release = (): void => undefined
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const slow: typeof files = {
+      ...files,
+      async write(...args) {
+        await held
+        return files.write(...args)
+      },
+    }
+    const stuck = openProvider({ world: { files: slow } })
+    const handle = stuck.subprocess.spawn(
+      sh('head -c 4300000 /dev/zero; printf END', { stdout: { maxBytes: 1_000, spill: { maxBytes: 64 * MEBIBYTE } }, graceMs: 60_000 }),
+    )
+    const done = handle.done.then(() => handle.output.stdout?.size())
+    while ((handle.output.stdout?.size() ?? 0) < 4_300_003) await new Promise((resolve) => setImmediate(resolve))
+    expect(handle.output.stdout?.readFrom(4_300_000).text).toBe('END')
+    release()
+    expect(await done).toBe(4_300_003)
+    expect(statSync(handle.output.stdout?.spillPath ?? '').size).toBe(4_300_003)
+    // The other provider shares nothing with it.
+    expect(await subprocess.spawn(sh('true')).done).toEqual({ exitCode: 0, signal: null })
+  })
+
+  it('SP-29 a disk that hangs delays done by graceMs at most', async () => {
+    const { files } = openProvider().runtime.world
+    let release = (): void => undefined
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const hanging: typeof files = { ...files, write: (...args) => held.then(() => files.write(...args)) }
+    const { subprocess } = openProvider({ world: { files: hanging } })
+    const handle = subprocess.spawn(sh('seq 1000; exit 4', { stdout: { maxBytes: 100, spill: { maxBytes: MEBIBYTE } }, graceMs: 200 }))
+    expect(await handle.done).toEqual({ exitCode: 4, signal: null })
+    expect(handle.output.stdout?.spillPath).toBeUndefined()
+    expect(out(handle).endsWith('1000\n')).toBe(true)
+    release()
+  })
+
+  it('SP-31 a survivor that holds a read end of /dev/stdout takes nothing of the next command', async () => {
+    const { subprocess } = openProvider()
+    const thieves = []
+    for (let round = 0; round < 20; round++) {
+      const thief = subprocess.spawn(sh('sh -c "exec cat < /dev/stdout > /dev/null" & echo mine'))
+      await thief.done
+      thieves.push(thief)
+      const victim = subprocess.spawn(sh('seq 1 2000'))
+      await victim.done
+      expect(out(victim).split('\n')).toHaveLength(2_001)
+    }
+    for (const thief of thieves) thief.terminate()
+  })
+
+  it('SP-38 700 MB without a newline raises nothing', async () => {
+    const { subprocess } = openProvider()
+    const handle = subprocess.spawn(sh("head -c 700000000 /dev/zero | tr '\\0' x"))
+    expect(await handle.done).toEqual({ exitCode: 0, signal: null })
+    expect(handle.output.stdout?.size()).toBe(700_000_000)
+    expect(out(handle)).toBe('x'.repeat(65_536))
+  })
+
+  it('SP-12 the data for a child that reads nothing is let go when the child dies', async () => {
+    const { subprocess } = openProvider()
+    const pipes = (): number => process.getActiveResourcesInfo().filter((kind) => kind.startsWith('Pipe')).length
+    const before = pipes()
+    const handle = subprocess.spawn(sh('sleep 60', { stdin: { data: Buffer.alloc(8 * MEBIBYTE) } }))
+    expect(pipes()).toBeGreaterThan(before)
+    handle.terminate()
+    expect(await handle.waitForExit()).toBe(true)
+    while (pipes() > before) await new Promise((resolve) => setImmediate(resolve))
+    expect(pipes()).toBe(before)
+  })
+})
+
+describe('files', () => {
+  it('SP-23 without spill no file is ever created; a FIFO has lost its name when spawn returns', async () => {
+    const { subprocess, runtime } = openProvider()
+    const handle = subprocess.spawn(sh('seq 100000', { stdout: { maxBytes: 100 }, stdin: { data: 'x' } }))
+    await runtime.channels.stock.idle()
+    const names = readdirSync(runtime.directory.path())
+    expect(names.filter((name) => name.endsWith('.fifo'))).toHaveLength(runtime.channels.stock.size)
+    expect(names.filter((name) => !name.endsWith('.fifo'))).toEqual(['owner.json'])
+    await handle.done
+    expect(readdirSync(runtime.directory.path()).filter((name) => !name.endsWith('.fifo'))).toEqual(['owner.json'])
+  })
+
+  it('SP-35 FIFOs are 0622 whatever the umask', async () => {
+    const umask = process.umask(0o077)
+    try {
+      const { subprocess, runtime } = openProvider()
+      await subprocess.spawn(sh('true')).done
+      const place = runtime.directory.path()
+      const modes = readdirSync(place)
+        .filter((name) => name.endsWith('.fifo'))
+        .map((name) => statSync(join(place, name)).mode & 0o777)
+      expect(new Set(modes)).toEqual(new Set([0o622]))
+      expect(statSync(place).mode & 0o777).toBe(0o700)
+    } finally {
+      process.umask(umask)
+    }
+  })
+
+  it('SP-36 200 overflowing spawns with release() hold no deleted file open', async () => {
+    const { subprocess, runtime } = openProvider()
+    const descriptors = (): number => readdirSync('/proc/self/fd').length
+    await subprocess.spawn(sh('true')).done
+    await runtime.channels.stock.idle()
+    const before = descriptors()
+    for (let batch = 0; batch < 20; batch++) {
+      const handles = Array.from({ length: 10 }, () =>
+        subprocess.spawn(spec(['seq', '300'], { stdout: { maxBytes: 100, spill: { maxBytes: MEBIBYTE } } })),
+      )
+      await Promise.all(handles.map(({ done }) => done))
+      for (const handle of handles) {
+        expect(handle.output.stdout?.spillPath).toBeDefined()
+        handle.output.stdout?.release()
+      }
+    }
+    await runtime.channels.stock.idle()
+    const files = (): string[] => readdirSync(runtime.directory.path()).filter((name) => name.endsWith('.out'))
+    while (descriptors() > before || files().length > 0) await new Promise((resolve) => setImmediate(resolve))
+    expect([descriptors(), files()]).toEqual([before, []])
+    expect(runtime.channels.stock.size).toBeLessThanOrEqual(128)
+    expect(runtime.live.size).toBe(0)
+  })
+
+  it('SP-37 the close removes the directory and withdraws what is in it', async () => {
+    const { subprocess, runtime } = openProvider()
+    const handle = subprocess.spawn(sh('seq 100000', { stdout: spilling }))
+    await handle.done
+    const path = handle.output.stdout?.spillPath ?? ''
+    expect(existsSync(path)).toBe(true)
+    const place = runtime.directory.path()
+    await runtime.close()
+    expect(existsSync(place)).toBe(false)
+    expect(handle.output.stdout?.spillPath).toBeUndefined()
+    expect(out(handle).endsWith('100000\n')).toBe(true)
+  })
+})
+
+describe('where files or FIFOs cannot be made', () => {
+  it('SP-33 a missing directory: output within maxBytes, right facts, no path, one warning', async () => {
+    const { subprocess, said, directory } = openProvider()
+    const missing = openProvider({ settings: { spillDirectory: join(directory, 'missing') } })
+    for (let count = 0; count < 3; count++) {
+      const handle = missing.subprocess.spawn(sh('cat; seq 20000; exit 3', { stdout: spilling, stdin: { data: 'in\n' } }))
+      expect(await handle.done).toEqual({ exitCode: 3, signal: null })
+      expect(out(handle).startsWith('in\n') || out(handle).endsWith('20000\n')).toBe(true)
+      expect(handle.output.stdout?.spillPath).toBeUndefined()
+    }
+    const warned = missing.said.filter(({ level }) => level === 'warn').map(({ message }) => message)
+    expect(new Set(warned).size).toBe(warned.length)
+    expect(warned.join()).toContain('cannot make FIFOs')
+    expect(await subprocess.spawn(sh('true')).done).toEqual({ exitCode: 0, signal: null })
+    expect(said.filter(({ level }) => level === 'warn')).toEqual([])
+  })
+
+  it('SP-33 no mkfifo: pipes do, with one warning', async () => {
+    const fault = Object.assign(new Error('spawn mkfifo ENOENT'), { code: 'ENOENT' })
+    const { subprocess, said } = openProvider({
+      world: {
+        run: () => Promise.reject(fault),
+        runSync() {
+          throw fault
+        },
+      },
+    })
+    const handles = Array.from({ length: 20 }, (_, index) =>
+      subprocess.spawn(sh(`cat; echo err >&2; exit ${index}`, { stdin: { data: `in ${index}` } })),
+    )
+    for (const [index, handle] of handles.entries()) {
+      expect(await handle.done).toEqual({ exitCode: index, signal: null })
+      expect(out(handle)).toBe(`in ${index}`)
+      expect(handle.output.stderr?.readFrom(0).text).toBe('err\n')
+    }
+    const survivor = subprocess.spawn(sh('sleep 60 & echo done'))
+    await survivor.done
+    expect(out(survivor)).toBe('done\n')
+    const raw = subprocess.spawn(sh('echo raw', { stdout: 'pipe' }))
+    expect(String(await raw.stdout?.toArray())).toBe('raw\n')
+    expect(said.filter(({ level }) => level === 'warn')).toHaveLength(1)
+  })
+
+  it('SP-33 a directory that a cleaner took is made anew; streams in use go on', async () => {
+    const { subprocess, runtime, said } = openProvider()
+    const running = subprocess.spawn(sh('echo one; read go; echo two > /dev/stdout', { stdin: 'pipe' }))
+    await running.output.stdout?.changed(0, AbortSignal.timeout(5_000))
+    await runtime.channels.stock.idle()
+    rmSync(runtime.directory.path(), { recursive: true })
+    const next = subprocess.spawn(sh('cat; seq 20000', { stdout: spilling, stdin: { data: 'in\n' } }))
+    await next.done
+    expect(statSync(next.output.stdout?.spillPath ?? '').isFile()).toBe(true)
+    running.stdin?.end('\n')
+    await running.done
+    expect(out(running)).toBe('one\ntwo\n')
+    expect(said.filter(({ level }) => level === 'warn')).toEqual([])
+  })
+
+  it.skipIf(isRoot)('SP-33 a directory made unwritable after the first spawn', async () => {
+    const { subprocess, runtime, said } = openProvider()
+    await subprocess.spawn(sh('true')).done
+    await runtime.channels.stock.idle()
+    chmodSync(runtime.directory.path(), 0o500)
+    const handle = subprocess.spawn(sh('seq 20000; exit 3', { stdout: spilling }))
+    expect(await handle.done).toEqual({ exitCode: 3, signal: null })
+    expect(handle.output.stdout?.spillPath).toBeUndefined()
+    expect(said.filter(({ level }) => level === 'warn')).toHaveLength(1)
+    chmodSync(runtime.directory.path(), 0o700)
+  })
+
+  it.runIf(isRoot)('SP-33 a file system of 1 MiB, then a read-only one', async () => {
+    const { subprocess, directory } = openProvider()
+    const small = join(directory, 'small')
+    mkdirSync(small)
+    const mounted = subprocess.spawn(spec(['mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]))
+    expect(await mounted.done).toEqual({ exitCode: 0, signal: null })
+    try {
+      const full = openProvider({ settings: { spillDirectory: small } })
+      for (let count = 0; count < 2; count++) {
+        const handle = full.subprocess.spawn(sh('head -c 3000000 /dev/zero; echo END; exit 3', { stdout: spilling }))
+        expect(await handle.done).toEqual({ exitCode: 3, signal: null })
+        expect(handle.output.stdout?.spillPath).toBeUndefined()
+        expect(out(handle).endsWith('END\n')).toBe(true)
+      }
+      expect(full.said.filter(({ level }) => level === 'warn')).toHaveLength(1)
+      await full.close()
+      await subprocess.spawn(spec(['mount', '-o', 'remount,ro', small])).done
+      const readOnly = openProvider({ settings: { spillDirectory: small } })
+      const handle = readOnly.subprocess.spawn(sh('cat; seq 20000; exit 5', { stdout: spilling, stdin: { data: 'in' } }))
+      expect(await handle.done).toEqual({ exitCode: 5, signal: null })
+      expect(handle.output.stdout?.spillPath).toBeUndefined()
+      expect(out(handle).endsWith('20000\n')).toBe(true)
+      await readOnly.close()
+    } finally {
+      await subprocess.spawn(spec(['umount', small])).done
+    }
+  })
+
+  it('SP-33 a file where the directory should be', async () => {
+    const { directory } = openProvider()
+    const file = join(directory, 'file')
+    writeFileSync(file, '')
+    const { subprocess } = openProvider({ settings: { spillDirectory: file } })
+    const handle = subprocess.spawn(sh('echo out'))
+    expect(await handle.done).toEqual({ exitCode: 0, signal: null })
+    expect(out(handle)).toBe('out\n')
+  })
+})

@@ -1,0 +1,246 @@
+// A host: boots a kernel with the provider and plays the scenario named by its first argument. Facts go to standard output as JSON lines.
+import { spawn } from 'node:child_process'
+import { closeSync, openSync, readdirSync, writeFileSync } from 'node:fs'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Kernel } from '@tenon/kernel'
+import localSubprocess from '@tenon/plugin-local-subprocess'
+import { Subprocess } from '@tenon/subprocess'
+
+const [scenario, ...parameters] = process.argv.slice(2)
+const tail = { maxBytes: 65_536 }
+const say = (facts) => process.stdout.write(`${JSON.stringify(facts)}\n`)
+
+async function boot(config) {
+  const kernel = new Kernel()
+  await kernel.load(localSubprocess, config).ready()
+  const subprocess = kernel.get(Subprocess)
+  const spec = (argv, change = {}) => ({ argv, cwd: '/', stdin: 'ignore', stdout: tail, stderr: tail, graceMs: 1_000, ...change })
+  return {
+    kernel,
+    spawn: (argv, change) => subprocess.spawn(spec(argv, change)),
+    sh: (script, change) => subprocess.spawn(spec(['sh', '-c', script], change)),
+  }
+}
+
+/** Resolves with the first line of the output. */
+async function line(handle) {
+  const { stdout } = handle.output
+  while (!stdout.readFrom(0).text.includes('\n')) await stdout.changed(stdout.size(), AbortSignal.timeout(10_000))
+  return stdout.readFrom(0).text.split('\n')[0]
+}
+
+const descriptors = () => readdirSync('/proc/self/fd').length
+
+/** Trees that TERM does not end: in the group, out of it, stopped, left by a leader that is gone. */
+async function stubborn({ sh }) {
+  const trees = [
+    sh('trap "" TERM HUP; echo $$; while :; do sleep 0.05; done'),
+    sh('trap "" TERM HUP; setsid sh -c \'trap "" TERM HUP; echo $$; while :; do sleep 0.05; done\' & wait'),
+    sh('echo $$; kill -STOP $$'),
+    sh('sh -c \'trap "" TERM HUP; echo $$; exec sleep 600\' &'),
+    sh('setsid sh -c \'trap "" TERM HUP; echo $$; exec sleep 600 >/dev/null 2>&1\' &'),
+  ]
+  return Promise.all(trees.map(line))
+}
+
+const scenarios = {
+  async exits([how]) {
+    const host = await boot()
+    say({ pids: await stubborn(host) })
+    if (how === 'exit') process.exit(23)
+    if (how === 'throw')
+      setImmediate(() => {
+        throw new Error('the diagnostic')
+      })
+    if (how === 'reject') void Promise.reject(new Error('the diagnostic'))
+    if (how === 'wait') setInterval(() => undefined, 1_000)
+  },
+
+  /** The listener comes first, and goes with the close. */
+  async listeners() {
+    const order = []
+    process.on('exit', () => order.push('earlier'))
+    const before = process.listenerCount('exit')
+    const counts = []
+    for (let round = 0; round < 30; round++) {
+      const { kernel, sh } = await boot()
+      counts.push(process.listenerCount('exit') - before)
+      if (round % 3 === 0) await sh('true').done
+      if (round === 29) say({ first: process.listeners('exit')[0] !== process.listeners('exit').at(-1) })
+      await kernel.close()
+    }
+    say({ counts, after: process.listenerCount('exit') - before })
+  },
+
+  /** How long the process lives after its last line. */
+  async quick([form]) {
+    const { kernel, sh } = await boot()
+    const handle = sh('sleep 600 & echo done')
+    await handle.done
+    if (form === 'close') await kernel.close()
+    say({ at: Date.now() })
+  },
+
+  /** Out of descriptors, and back. */
+  async exhausted() {
+    const { kernel, sh } = await boot()
+    await sh('true').done
+    // Loading the modules took more descriptors than are left to the commands.
+    const ballast = []
+    try {
+      for (;;) ballast.push(openSync('/dev/null', 'r'))
+    } catch (error) {
+      if (error.code !== 'EMFILE') throw error
+    }
+    for (const descriptor of ballast.splice(-40)) closeSync(descriptor)
+    const handles = Array.from({ length: 60 }, () => sh('read line; echo done', { stdin: 'pipe' }))
+    const started = handles.filter(({ pid }) => pid !== undefined)
+    const failures = await Promise.all(
+      handles.filter(({ pid }) => pid === undefined).map(({ done }) => done.catch((error) => [error.code, error.cause.code])),
+    )
+    for (const handle of started) handle.stdin.end('\n')
+    const facts = await Promise.all(started.map(({ done }) => done))
+    await Promise.all(started.map((handle) => handle.waitForExit()))
+    const again = sh('echo again')
+    await again.done
+    say({
+      started: started.length,
+      failures,
+      codes: [...new Set(facts.map(({ exitCode }) => exitCode))],
+      again: again.output.stdout.readFrom(0).text,
+    })
+    await kernel.close()
+  },
+
+  async baseline([count]) {
+    const { kernel, sh, spawn } = await boot()
+    await Promise.all(Array.from({ length: 4 }, () => sh('true').done))
+    const before = descriptors()
+    for (let done = 0; done < Number(count); done += 10) {
+      const handles = Array.from({ length: 10 }, () => spawn(['true']))
+      await Promise.all(handles.map((handle) => handle.done))
+    }
+    const settle = async () => {
+      for (let turn = 0; turn < 200 && descriptors() > before; turn++) await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    await settle()
+    say({ before, after: descriptors() })
+    await kernel.close()
+  },
+
+  /** Many short commands, some with survivors: each stream has its own text. */
+  async mixed([count]) {
+    const { kernel, sh } = await boot()
+    const wrong = []
+    const left = []
+    const one = async (index) => {
+      const survivor = index % 7 === 0 ? 'sleep 600 & ' : index % 7 === 1 ? 'sh -c "exec sleep 600 < /dev/stdout" & ' : ''
+      const form = index % 2 === 0 ? tail : { ...tail, spill: { maxBytes: 1_048_576 } }
+      const handle = sh(`${survivor}echo out ${index}; echo err ${index} >&2`, { stdout: form, stderr: form })
+      const facts = await handle.done
+      const texts = [handle.output.stdout.readFrom(0).text, handle.output.stderr.readFrom(0).text]
+      if (facts.exitCode !== 0 || texts[0] !== `out ${index}\n` || texts[1] !== `err ${index}\n`) wrong.push([index, facts, texts])
+      if (survivor !== '') {
+        left.push(handle)
+        if (left.length > 20) {
+          const oldest = left.shift()
+          oldest.terminate()
+          await oldest.waitForExit()
+        }
+      }
+    }
+    for (let index = 0; index < Number(count); index += 20) await Promise.all(Array.from({ length: 20 }, (_, offset) => one(index + offset)))
+    say({ wrong })
+    await kernel.close()
+  },
+
+  /** As pid 1 nobody reaps: what a leader leaves stays a zombie. */
+  async zombies() {
+    const { kernel, sh } = await boot()
+    const handle = sh('sleep 0.1 & sleep 0.2 & echo $!')
+    await handle.done
+    const gone = await handle.waitForExit(AbortSignal.timeout(10_000))
+    say({ host: process.pid, gone, survivors: await handle.survivors() })
+    await kernel.close()
+  },
+
+  /** In a namespace of its own, as root: the number of a dead group goes to a stranger's group. */
+  async recycled() {
+    const { kernel, sh } = await boot()
+    const handle = sh('sleep 0.2 & exit 0')
+    await handle.done
+    const isThere = () => {
+      try {
+        return process.kill(-handle.pid, 0)
+      } catch {
+        return false
+      }
+    }
+    while (isThere()) await new Promise((resolve) => setTimeout(resolve, 5))
+    let stranger
+    for (let attempt = 0; attempt < 20 && stranger?.pid !== handle.pid; attempt++) {
+      stranger?.kill('SIGKILL')
+      writeFileSync('/proc/sys/kernel/ns_last_pid', String(handle.pid - 1))
+      stranger = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' })
+    }
+    handle.terminate()
+    const gone = await handle.waitForExit(AbortSignal.timeout(5_000))
+    await kernel.close()
+    say({ recycled: stranger.pid === handle.pid, gone, strangerLives: stranger.exitCode === null && stranger.signalCode === null })
+    stranger.kill('SIGKILL')
+  },
+
+  /** How late a timer of 10 ms is under floods: those of bare pipes first, then ours. */
+  async floods([count, seconds]) {
+    const lateness = async () => {
+      const late = []
+      const end = performance.now() + Number(seconds) * 1_000
+      while (performance.now() < end) {
+        const due = performance.now() + 10
+        await new Promise((resolve) => setTimeout(resolve, 10))
+        late.push(performance.now() - due + 10)
+      }
+      return late.sort((a, b) => a - b)[Math.floor(late.length * 0.99)]
+    }
+    const bare = Array.from({ length: Number(count) }, () => spawn('yes', { stdio: ['ignore', 'pipe', 'ignore'] }))
+    for (const child of bare) child.stdout.on('data', () => undefined)
+    const bareP99 = await lateness()
+    await Promise.all(bare.map((child) => new Promise((resolve) => child.once('exit', resolve).kill())))
+    const { kernel, sh } = await boot()
+    const handles = Array.from({ length: Number(count) }, () => sh('exec yes', { stdout: { maxBytes: 65_536, spill: { maxBytes: 50_000_000 } } }))
+    say({ bareP99, p99: await lateness(), bytes: handles.map((handle) => handle.output.stdout.size()) })
+    await kernel.close()
+  },
+
+  async idle([count]) {
+    const { kernel, spawn } = await boot()
+    const handles = Array.from({ length: Number(count) }, () => spawn(['sleep', '600']))
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    const timers = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+    const before = process.cpuUsage()
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    const { user, system } = process.cpuUsage(before)
+    const started = performance.now()
+    await kernel.close()
+    say({
+      timers,
+      cpu: (user + system) / 2e6,
+      closedMs: performance.now() - started,
+      gone: (await Promise.all(handles.map((handle) => handle.waitForExit()))).every(Boolean),
+    })
+  },
+
+  async scans() {
+    const { kernel, sh } = await boot()
+    const handle = sh('sleep 600 & echo done')
+    await handle.done
+    const delay = monitorEventLoopDelay({ resolution: 1 })
+    delay.enable()
+    for (let count = 0; count < 50; count++) await handle.survivors()
+    delay.disable()
+    say({ max: delay.max / 1e6, p99: delay.percentile(99) / 1e6 })
+    await kernel.close()
+  },
+}
+
+await scenarios[scenario](parameters)
