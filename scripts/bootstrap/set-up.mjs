@@ -113,7 +113,7 @@ class Steps {
 
   /**
    * @param {string} name
-   * @param {[string, ...string[]]} argv
+   * @param {readonly string[]} argv
    * @param {{ shell?: boolean, env?: NodeJS.ProcessEnv }} [options] `env` is added
    */
   async #run(name, argv, { shell = false, env } = {}) {
@@ -131,7 +131,7 @@ class Steps {
   }
 }
 
-/** @returns {[string, ...string[]]} */
+/** @returns {readonly string[]} */
 function npm() {
   const own = ownNpm()
   return own ? [process.execPath, own] : ['npm']

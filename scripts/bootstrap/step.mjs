@@ -19,7 +19,7 @@ export class StepFailed extends Error {
  * left behind, and nothing is written after the caller is told.
  *
  * @param {string} name what people call it
- * @param {[string, ...string[]]} argv
+ * @param {readonly string[]} argv
  * @param {{
  *   cwd: string,
  *   env?: NodeJS.ProcessEnv,
@@ -29,7 +29,7 @@ export class StepFailed extends Error {
  * }} options `output`: shown as it comes (default), or only with a failure
  * @returns {Promise<void>} rejects with `StepFailed`
  */
-export async function runStep(name, [program, ...args], { cwd, env = process.env, shell = false, output = 'inherit', started }) {
+export async function runStep(name, [program = '', ...args], { cwd, env = process.env, shell = false, output = 'inherit', started }) {
   const quiet = output === 'on failure'
   const child = spawn(program, args, { cwd, env, shell, stdio: quiet ? ['ignore', 'pipe', 'pipe'] : 'inherit' })
   started?.(child.pid)

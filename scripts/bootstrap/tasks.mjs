@@ -31,17 +31,15 @@ export const tasks = {
 
   async lint(root, args) {
     behaveAlikeEverywhere(root)
-    await lint(root, args.includes('--fix'))
+    await runAll(root, linters(root, args.includes('--fix')))
   },
 
   /** All that is checked without running the product. */
   async check(root) {
     behaveAlikeEverywhere(root)
-    await lint(root, false)
     // Another reporter than the configured ones: the line with the counts belongs to the whole test run.
-    await runStep('the architecture test', [...program(root, 'vitest/vitest.mjs'), 'run', '--reporter=dot', 'test/architecture.spec.ts'], {
-      cwd: root,
-    })
+    const architecture = [...program(root, 'vitest/vitest.mjs'), 'run', '--reporter=dot', 'test/architecture.spec.ts']
+    await runAll(root, { ...linters(root, false), 'the architecture test': architecture })
   },
 
   async bench(root, args) {
@@ -77,21 +75,28 @@ function behaveAlikeEverywhere(root) {
 }
 
 /**
- * Runs every tool, also when one has complained.
- *
  * @param {string} root
  * @param {boolean} fix
+ * @returns {Record<string, readonly string[]>} name to command line
  */
-async function lint(root, fix) {
-  /** @type {[string, [string, ...string[]]][]} */
-  const tools = [
-    ['biome', [...program(root, '@biomejs/biome/bin/biome'), 'check', ...(fix ? ['--write'] : []), '--error-on-warnings', '.']],
-    ['tsc -p tsconfig.test.json', [...program(root, 'typescript7/bin/tsc'), '-p', 'tsconfig.test.json']],
-    ['eslint', [...program(root, 'eslint/bin/eslint.js'), ...(fix ? ['--fix'] : []), '--max-warnings=0', '.']],
-  ]
+function linters(root, fix) {
+  return {
+    biome: [...program(root, '@biomejs/biome/bin/biome'), 'check', ...(fix ? ['--write'] : []), '--error-on-warnings', '.'],
+    'tsc -p tsconfig.test.json': [...program(root, 'typescript7/bin/tsc'), '-p', 'tsconfig.test.json'],
+    eslint: [...program(root, 'eslint/bin/eslint.js'), ...(fix ? ['--fix'] : []), '--max-warnings=0', '.'],
+  }
+}
+
+/**
+ * Runs every tool, also when one before it has complained.
+ *
+ * @param {string} root
+ * @param {Record<string, readonly string[]>} tools
+ */
+async function runAll(root, tools) {
   /** @type {string[]} */
   const complaints = []
-  for (const [name, argv] of tools) {
+  for (const [name, argv] of Object.entries(tools)) {
     try {
       await runStep(name, argv, { cwd: root })
     } catch (error) {
@@ -105,7 +110,7 @@ async function lint(root, fix) {
 /**
  * @param {string} root
  * @param {string} path inside `node_modules`
- * @returns {[string, string]}
+ * @returns {readonly string[]}
  */
 function program(root, path) {
   return [process.execPath, join(root, 'node_modules', path)]
