@@ -119,7 +119,7 @@ export class Follower implements AsyncIterator<JobFollow, undefined> {
 
   #last(): JobFollow {
     const job = viewOf(this.#jobs, this.#record)
-    this.#end()
+    this.#letGo()
     return { type: 'end', job }
   }
 
@@ -158,9 +158,13 @@ export class Follower implements AsyncIterator<JobFollow, undefined> {
 
   #end(): void {
     if (this.#isOver) return
+    this.#letGo()
+    this.#serve()
+  }
+
+  #letGo(): void {
     this.#state = 'over'
     for (const undo of this.#undo.splice(0)) undo()
     this.#over.abort()
-    this.#serve()
   }
 }

@@ -3,7 +3,7 @@ import { LEAST_READ_BYTES, type Piece, readPiece, sizesOf } from './channel.ts'
 import { viewOf } from './job-view.ts'
 import type { KeptJobs } from './kept.ts'
 import type { Channel, JobRecord } from './record.ts'
-import { shares } from './shares.ts'
+import { inShares } from './shares.ts'
 import { text } from './text.ts'
 
 export interface Page {
@@ -14,39 +14,43 @@ export interface Page {
 /** Reads on in every channel, at most `maxBytes` of text in all. Moves nothing. */
 export function readPage(jobs: KeptJobs, record: JobRecord, from: Offsets, maxBytes: number): Page {
   const channels = [...record.channels.values()]
-  const needs = channels.map((channel) => available(jobs, record, channel, from[channel.name] ?? 0))
-  const budgets = shares(needs, maxBytes, LEAST_READ_BYTES)
-  const chunks: OutputChunk[] = []
-  const next: Record<string, number> = {}
-  channels.forEach((channel, at) => {
-    const offset = from[channel.name] ?? 0
-    // One that has nothing new is asked all the same: only so it can say that it cannot be read.
-    const budget = needs[at] === 0 ? LEAST_READ_BYTES : (budgets[at] ?? 0)
-    const read = readChannel(jobs, record, channel, offset, budget)
-    chunks.push(...read.chunks)
-    next[channel.name] = read.next
+  const offsets = channels.map(({ name }) => from[name] ?? 0)
+  const reads: ChannelPage[] = []
+  const needs = channels.map((channel, at) => available(jobs, record, channel, offsets[at] ?? 0))
+  // One that has nothing new is asked all the same: only so it can say that it cannot be read.
+  inShares(needs, maxBytes, (at, most) => {
+    const read = readChannel(jobs, record, channels[at] as Channel, offsets[at] ?? 0, most)
+    reads[at] = read
+    return read.bytes
   })
-  return { chunks, next }
+  return {
+    chunks: reads.flatMap(({ chunks }) => chunks),
+    next: Object.fromEntries(channels.map(({ name }, at) => [name, reads[at]?.next ?? 0])),
+  }
+}
+
+interface ChannelPage {
+  readonly chunks: readonly OutputChunk[]
+  readonly next: number
+  /** Of its text. */
+  readonly bytes: number
 }
 
 /** A reader gives less than it could at a gap, and at its own ceiling: goes on until the budget is used up or nothing comes. */
-export function readChannel(
-  jobs: KeptJobs,
-  record: JobRecord,
-  channel: Channel,
-  from: number,
-  budget: number,
-): { readonly chunks: readonly OutputChunk[]; readonly next: number } {
+export function readChannel(jobs: KeptJobs, record: JobRecord, channel: Channel, from: number, budget: number): ChannelPage {
   const pieces: Piece[] = []
-  let [at, left, over] = [from, budget, false]
-  while (!over && left >= LEAST_READ_BYTES) {
-    const piece = readPiece(jobs, record, channel, at, left)
+  let [at, bytes, over] = [from, 0, false]
+  while (!over && budget - bytes >= LEAST_READ_BYTES) {
+    const piece = readPiece(jobs, record, channel, at, budget - bytes)
+    const length = Buffer.byteLength(piece.text)
+    // A single character may be too much for what is left; of nothing but that, it has to be taken all the same.
+    if (bytes + length > budget && bytes > 0) break
     over = piece.next <= at || piece.error !== undefined
-    if (piece.text !== '' || piece.dropped > 0 || piece.error !== undefined) pieces.push(piece)
+    if (length > 0 || piece.dropped > 0 || piece.error !== undefined) pieces.push(piece)
     at = Math.max(at, piece.next)
-    left -= Buffer.byteLength(piece.text)
+    bytes += length
   }
-  return { chunks: joined(channel, pieces), next: at }
+  return { chunks: joined(channel, pieces), next: at, bytes }
 }
 
 /** What a read gives, with the bytes that are left after `next`. */

@@ -1,17 +1,12 @@
 /**
- * Divides `total` among those that need something: equal parts, and what one does not need goes to the others. Nobody gets less than
- * `least` of what it needs unless that is all: then the last ones get nothing this time.
+ * Gives each its part of `total`: equal parts, and what one does not use goes to the others. The most modest is served first, so that
+ * this is known in time; the last gets all that is left.
+ * @param take what one uses of at most so much
  */
-export function shares(needs: readonly number[], total: number, least: number): readonly number[] {
-  const wanting = [...needs.keys()].filter((at) => (needs[at] ?? 0) > 0)
-  while (wanting.length > 1 && total / wanting.length < least) wanting.pop()
-  const given = needs.map(() => 0)
+export function inShares(needs: readonly number[], total: number, take: (at: number, most: number) => number): void {
+  const modestFirst = [...needs.keys()].sort((a, b) => (needs[a] ?? 0) - (needs[b] ?? 0))
   let left = total
-  const modestFirst = wanting.sort((a, b) => (needs[a] ?? 0) - (needs[b] ?? 0))
   modestFirst.forEach((at, served) => {
-    const share = Math.min(needs[at] ?? 0, Math.floor(left / (modestFirst.length - served)))
-    given[at] = share
-    left -= share
+    left -= take(at, Math.max(0, Math.floor(left / (modestFirst.length - served))))
   })
-  return given
 }

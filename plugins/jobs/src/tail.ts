@@ -1,38 +1,39 @@
 import type { JobRead, OutputChunk } from '@tenon/jobs'
 import { callReader, LEAST_READ_BYTES, sizesOf } from './channel.ts'
 import type { KeptJobs } from './kept.ts'
-import { cursorOf, type Page, readChannel, readOf } from './output.ts'
+import { cursorOf, readChannel, readOf } from './output.ts'
 import type { Channel, JobRecord } from './record.ts'
-import { shares } from './shares.ts'
+import { inShares } from './shares.ts'
 
 const FIRST_SPAN_BYTES = 4_096
 
 /** The last retained lines of every channel, read or not; the cursor goes to the end, and what it passes over unread is counted. */
 export function readTail(jobs: KeptJobs, record: JobRecord, lines: number, maxBytes: number): JobRead {
   const channels = [...record.channels.values()]
+  const tails: Tail[] = []
   const retained = channels.map((channel) => {
     const { size, earliest } = sizesOf(jobs, record, channel)
     return size - earliest
   })
-  const budgets = shares(retained, maxBytes, LEAST_READ_BYTES)
-  const from: Record<string, number> = { ...cursorOf(record) }
-  const chunks: OutputChunk[] = []
-  const next: Record<string, number> = {}
+  inShares(retained, maxBytes, (at, most) => {
+    const tail = tailOf(jobs, record, channels[at] as Channel, lines, Math.max(LEAST_READ_BYTES, most))
+    tails[at] = tail
+    return Buffer.byteLength(tail.text)
+  })
+  const from = cursorOf(record)
   let skipped = 0
-  channels.forEach((channel, at) => {
-    const tail = tailOf(jobs, record, channel, lines, Math.max(LEAST_READ_BYTES, budgets[at] ?? 0))
+  const chunks = channels.flatMap((channel, at) => {
+    const { start, text, next, faults } = tails[at] as Tail
     const lost = Math.max(0, channel.earliest - channel.cursor)
     // At the very beginning of what is retained nothing was passed over: what is missing there was lost.
-    const dropped = tail.start > channel.earliest ? 0 : lost
-    skipped += Math.max(0, tail.start - channel.cursor - dropped)
-    if (tail.text !== '' || dropped > 0) chunks.push({ channel: channel.name, at: tail.start, text: tail.text, dropped })
-    chunks.push(...tail.faults)
-    from[channel.name] = tail.start
-    next[channel.name] = Math.max(channel.cursor, tail.next)
-    channel.cursor = next[channel.name] ?? 0
+    const dropped = start > channel.earliest ? 0 : lost
+    skipped += Math.max(0, start - channel.cursor - dropped)
+    from[channel.name] = start
+    channel.cursor = Math.max(channel.cursor, next)
+    const chunk = Object.freeze({ channel: channel.name, at: start, text, dropped })
+    return text !== '' || dropped > 0 ? [chunk, ...faults] : faults
   })
-  const page: Page = { chunks: chunks.map((chunk) => Object.freeze(chunk)), next }
-  return readOf(jobs, record, from, page, skipped)
+  return readOf(jobs, record, from, { chunks, next: cursorOf(record) }, skipped)
 }
 
 interface Tail {
@@ -80,7 +81,7 @@ function lastBytes(text: string, budget: number): string {
 
 /** How many bytes of the stream a text from `offset` on stands for: of those that are no text each decodes to three. */
 function bytesOf(jobs: KeptJobs, record: JobRecord, channel: Channel, offset: number, text: string): number {
-  let [low, high] = [0, Buffer.byteLength(text)]
+  let [low, high] = [text.length, Buffer.byteLength(text)]
   if (!text.includes('\ufffd')) return high
   while (low < high) {
     const middle = Math.floor((low + high) / 2)

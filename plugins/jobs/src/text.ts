@@ -12,7 +12,7 @@ export const text = {
   totalLimit: (limit: number): string => `job limit reached for this session (limit: ${limit})`,
   invalid: (field: string, problem: string): string => `invalid job ${field}: ${problem}`,
   invalidTimeout: (given: unknown): string => `invalid wait timeout: expected an integer from 0 to 2147483647, got ${shown(given)}`,
-  invalidOffset: (channel: string, given: unknown): string => `invalid output offset: ${shown(channel)}=${shown(given)}`,
+  invalidOffset: (channel: string, given: unknown): string => `invalid output offset: ${named(channel)}=${shown(given)}`,
   cancelFailed: (id: string, message: string): string => `job ${id} could not be stopped: ${message}`,
   didNotStop: 'did not stop; work may be orphaned',
   invalidOutcome: 'the producer gave no valid outcome',
@@ -30,6 +30,6 @@ function named(id: unknown): string {
 }
 
 function shown(value: unknown): string {
-  if (typeof value === 'string') return PLAIN.test(value) ? value : JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value)
+  if (typeof value === 'string') return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value)
   return typeof value === 'number' || typeof value === 'boolean' || value === null || value === undefined ? String(value) : typeof value
 }
