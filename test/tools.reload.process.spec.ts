@@ -4,7 +4,6 @@ import localSubprocess from '@tenon/plugin-local-subprocess'
 import toolBash from '@tenon/plugin-tool-bash'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Composition, compose, delivered, shown } from './shell-tool/composition.ts'
-import { SmallJobs } from './shell-tool/small-jobs.ts'
 
 let app: Composition
 afterEach(() => app[Symbol.asyncDispose]())
@@ -24,13 +23,14 @@ const RELOADS: readonly (readonly [id: string, reload: (row: Row) => Promise<voi
   ['system-prompt', (row) => row.reconfigure({ sectionBudgetMs: 900 })],
 ]
 
+const JOBS = ['jobs', (row: Row) => row.reconfigure({ settledPerOwner: 150 })] as const
+
 describe('reload under a running command', () => {
   it.each([true, false])('TL-29 every row in turn, as a job: %s; the call gives its real result', async (asJob) => {
-    const jobs = new SmallJobs()
-    app = await compose({ tool: 'bash', ...(asJob ? { jobs } : {}) })
+    app = await compose({ tool: 'bash', ...(asJob ? { jobs: {} } : {}) })
     const running = app.run('echo started; sleep 2; echo ended; exit 5', { timeoutMs: 20_000 })
     await later(100)
-    for (const [id, reload] of RELOADS) {
+    for (const [id, reload] of asJob ? [...RELOADS, JOBS] : RELOADS) {
       const row = app.kernel.row(id) as Row
       const { generation } = app.kernel.inspect().rows.find((each) => each.id === id) ?? { generation: 0 }
       await reload(row)
@@ -44,7 +44,7 @@ describe('reload under a running command', () => {
   })
 
   it('TL-07 reload of the executor and of the tool, with unchanged texts: nothing is announced, same epoch', async () => {
-    app = await compose({ tool: 'bash', jobs: new SmallJobs() })
+    app = await compose({ tool: 'bash', jobs: {} })
     await turns()
     const before = app.tools.view()
     const changes: unknown[] = []

@@ -1,4 +1,6 @@
+import { type JobEvent, Jobs } from '@tenon/jobs'
 import { definePlugin, Kernel, type Logger, type Plugin } from '@tenon/kernel'
+import jobsPlugin from '@tenon/plugin-jobs'
 import localBash from '@tenon/plugin-local-bash'
 import localSubprocess from '@tenon/plugin-local-subprocess'
 import shellEnv from '@tenon/plugin-shell-env'
@@ -24,7 +26,8 @@ export interface Composed {
   readonly tool: 'bash' | 'pwsh'
   /** The executor; by default bash on real processes. */
   readonly shell?: ScriptedShell
-  readonly jobs?: { readonly plugin: Plugin<undefined> }
+  /** A registry with this config, and a controller that serves every session. */
+  readonly jobs?: Readonly<Record<string, number>> | undefined
   readonly config?: { readonly enableRunInBackground?: boolean; readonly promoteOnTimeout?: boolean }
   readonly executor?: Readonly<Record<string, unknown>>
 }
@@ -45,6 +48,18 @@ export class Composition implements AsyncDisposable {
 
   get tools(): Tools {
     return this.kernel.get(Tools) as Tools
+  }
+
+  /** What happened to jobs, without `changed`. */
+  readonly events: Exclude<JobEvent, { type: 'changed' }>[] = []
+
+  get jobs(): Jobs {
+    return this.kernel.get(Jobs) as Jobs
+  }
+
+  /** The events in words. */
+  get story(): readonly string[] {
+    return this.events.map((event) => (event.type === 'settled' ? `settled ${event.awaited ? 'awaited' : 'unawaited'}` : event.type))
   }
 
   get view() {
@@ -77,10 +92,22 @@ export async function compose({ tool, shell, jobs, config, executor }: Composed)
   kernel.load(shellEnv)
   kernel.load(tools)
   kernel.load(systemPrompt)
-  if (jobs !== undefined) kernel.load(jobs.plugin)
+  if (jobs !== undefined) kernel.load(plugin(jobsPlugin), jobs)
   await kernel.load(tool === 'bash' ? toolBash : toolPwsh, config).ready()
   await kernel.settled()
-  return new Composition(kernel, tool, warnings)
+  const app = new Composition(kernel, tool, warnings)
+  if (jobs !== undefined) {
+    app.jobs.attachController(kernel.scope, { name: 'test' })
+    app.jobs.subscribe(kernel.scope, 'all', (event) => {
+      if (event.type !== 'changed') app.events.push(event)
+    })
+  }
+  return app
+}
+
+/** Of any config: a test says what it gives. */
+export function plugin(one: object): Plugin {
+  return one as Plugin
 }
 
 /** What the model reads. */

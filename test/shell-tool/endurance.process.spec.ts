@@ -4,7 +4,6 @@ import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Composition, compose, shown } from './composition.ts'
 import { ScriptedShell } from './scripted-shell.ts'
-import { SmallJobs } from './small-jobs.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -16,28 +15,26 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('many calls', () => {
   it('TB-26 500 times `printf x` in batches of 20: each is exactly x, and no descriptor is left', async () => {
-    const jobs = new SmallJobs()
-    app = await compose({ tool: 'bash', jobs })
+    app = await compose({ tool: 'bash', jobs: {} })
     await app.run('true')
     const before = (await readdir('/proc/self/fd')).length
     for (let batch = 0; batch < 25; batch++) {
       const texts = (await Promise.all(Array.from({ length: 20 }, () => app.run('printf x')))).map(shown)
       expect(texts).toEqual(Array(20).fill('x'))
     }
-    expect(jobs.list('host')).toEqual([])
+    expect(app.jobs.list('host')).toEqual([])
     expect((await readdir('/proc/self/fd')).length).toBeLessThanOrEqual(before + 2)
   })
 
   it('TB-26 10,000 calls leave no job, timer or heap behind', async () => {
-    const jobs = new SmallJobs()
     const shell = new ScriptedShell((run) => run.end())
-    app = await compose({ tool: 'pwsh', shell, jobs })
+    app = await compose({ tool: 'pwsh', shell, jobs: {} })
     const calls = async (count: number): Promise<number> => {
       for (let n = 0; n < count; n++) {
         await app.run('x', {}, { onProgress: () => undefined })
         shell.specs.length = 0
         shell.executions.length = 0
-        jobs.events.length = 0
+        app.events.length = 0
       }
       await turn()
       collectGarbage()
@@ -49,14 +46,14 @@ describe('many calls', () => {
     const after = await calls(10_000)
     expect(after - before).toBeLessThan(2 * 1024 * 1024)
     expect(timers()).toBeLessThanOrEqual(timersBefore)
-    expect(jobs.list('host')).toEqual([])
+    expect(app.jobs.list('host')).toEqual([])
   })
 })
 
 describe.each([false, true])('TB-28 progress, as a job: %s', (asJob) => {
   const open = async () => {
     const shell = new ScriptedShell(() => undefined)
-    app = await compose({ tool: 'pwsh', shell, ...(asJob ? { jobs: new SmallJobs() } : {}) })
+    app = await compose({ tool: 'pwsh', shell, ...(asJob ? { jobs: {} } : {}) })
     const seen: { readonly line: string; readonly at: number }[] = []
     const onProgress = (line: string) => {
       seen.push({ line, at: performance.now() })

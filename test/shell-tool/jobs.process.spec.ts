@@ -1,17 +1,15 @@
 import { setTimeout as later } from 'node:timers/promises'
-import { JobError } from '@tenon/jobs'
+import { JobError, Jobs } from '@tenon/jobs'
+import { definePlugin } from '@tenon/kernel'
+import jobsPlugin from '@tenon/plugin-jobs'
 import { ShellError } from '@tenon/shell'
 import type { ToolResult } from '@tenon/tools'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Composition, compose, delivered, shown } from './composition.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Composition, compose, delivered, plugin, shown } from './composition.ts'
 import { type ScriptedExecution, ScriptedShell, spawnFailure } from './scripted-shell.ts'
-import { SmallJobs } from './small-jobs.ts'
 
 let app: Composition
-let jobs: SmallJobs
-beforeEach(() => {
-  jobs = new SmallJobs()
-})
+let jobs: Jobs
 afterEach(() => app[Symbol.asyncDispose]())
 
 const told = (result: ToolResult) => (result.isError ? `${result.code}: ${result.message}` : 'no error')
@@ -19,9 +17,14 @@ const PROMOTED = (output: string, ms: number, id: string) =>
   `${output}[still running after ${ms}ms; moved to background job ${id}]\nIt keeps running and you are notified when it ends. Read newer output with job_output, stop it with job_kill.`
 
 /** Starts of `bash` are real; those of `pwsh` are played by `script`. */
-async function open(tool: 'bash' | 'pwsh', script: (run: ScriptedExecution) => void = (run) => run.end(), config = {}): Promise<ScriptedShell> {
+async function open(
+  tool: 'bash' | 'pwsh',
+  script: (run: ScriptedExecution) => void = (run) => run.end(),
+  { config = {}, limits = {} }: { config?: object; limits?: Readonly<Record<string, number>> } = {},
+): Promise<ScriptedShell> {
   const shell = new ScriptedShell(script)
-  app = await compose({ tool, jobs, config, ...(tool === 'pwsh' ? { shell } : {}) })
+  app = await compose({ tool, jobs: limits, config, ...(tool === 'pwsh' ? { shell } : {}) })
+  jobs = app.jobs
   return shell
 }
 async function until<T>(look: () => T | undefined | false | 0): Promise<T> {
@@ -31,12 +34,14 @@ async function until<T>(look: () => T | undefined | false | 0): Promise<T> {
     await later(5)
   }
 }
+/** Of commands that have said something by then, also on a machine with much to do. */
+const BOUND_MS = 1_500
 const id = (tool: string) => `${tool}-1`
 
 describe.each(['bash', 'pwsh'] as const)('%s, commands as jobs', (tool) => {
   it('TB-10 a long command is listed meanwhile, then promoted with its early output; the next read repeats nothing', async () => {
     await open(tool, (run) => run.stdout.write('early'))
-    const call = app.run('printf early; sleep 30', { timeoutMs: 250 })
+    const call = app.run('printf early; sleep 30', { timeoutMs: BOUND_MS })
     const [job] = await until(() => jobs.list('host').length === 1 && jobs.list('host'))
     expect(job).toMatchObject({
       id: id(tool),
@@ -46,8 +51,8 @@ describe.each(['bash', 'pwsh'] as const)('%s, commands as jobs', (tool) => {
       detail: { command: 'printf early; sleep 30' },
     })
     const result = await call
-    expect(delivered(result)).toEqual({ kind: 'promoted', jobId: id(tool), timeoutMs: 250, output: 'early\n' })
-    expect(shown(result)).toBe(PROMOTED('early\n', 250, id(tool)))
+    expect(delivered(result)).toEqual({ kind: 'promoted', jobId: id(tool), timeoutMs: BOUND_MS, output: 'early\n' })
+    expect(shown(result)).toBe(PROMOTED('early\n', BOUND_MS, id(tool)))
     expect(jobs.read(id(tool), app.session).chunks).toEqual([])
     expect(jobs.get(id(tool), 'host')).toMatchObject({ attachment: 'detached', status: 'running' })
     jobs.kill(id(tool), 'host', { by: 'host', text: 'test is over' })
@@ -61,8 +66,8 @@ describe.each(['bash', 'pwsh'] as const)('%s, commands as jobs', (tool) => {
     })
     const result = await app.run('echo hi; exit 3')
     expect(shown(result)).toBe('hi\n[exit code: 3]')
-    expect(jobs.story).toEqual(['registered', 'settled awaited', 'removed'])
-    expect(jobs.events[1]).toMatchObject({ job: { status: 'completed', detail: { outcome: 'exit code: 3' } } })
+    expect(app.story).toEqual(['registered', 'settled awaited', 'removed'])
+    expect(app.events[1]).toMatchObject({ job: { status: 'completed', detail: { outcome: 'exit code: 3' } } })
     expect(jobs.list('host')).toEqual([])
   })
 
@@ -74,7 +79,7 @@ describe.each(['bash', 'pwsh'] as const)('%s, commands as jobs', (tool) => {
     const result = await call
     expect(shown(result)).toBe('(no output)\n[stopped: not needed any more]\n[killed by signal: SIGTERM]')
     expect(delivered(result)).toMatchObject({ kind: 'foreground', stopped: 'not needed any more', signal: 'SIGTERM', timedOut: false })
-    expect(jobs.story).toEqual(['registered', 'stopping', 'settled awaited', 'removed'])
+    expect(app.story).toEqual(['registered', 'stopping', 'settled awaited', 'removed'])
   })
 
   it('TB-15 cancelling kills the job, keeps the tail of the output for hosts, and leaves no record', async () => {
@@ -92,7 +97,7 @@ describe.each(['bash', 'pwsh'] as const)('%s, commands as jobs', (tool) => {
       code: 'TOOL_ABORTED',
       details: { output: 'some output\n[stderr]\nsome error\n', status: 'killed', exitCode: null, signal: 'SIGTERM' },
     })
-    expect(jobs.events.find(({ type }) => type === 'stopping')).toMatchObject({ job: { stop: { by: 'call', text: 'tool call aborted' } } })
+    expect(app.events.find(({ type }) => type === 'stopping')).toMatchObject({ job: { stop: { by: 'call', text: 'tool call aborted' } } })
     expect(jobs.list('host')).toEqual([])
   })
 
@@ -179,7 +184,7 @@ describe.each(['bash', 'pwsh'] as const)('%s, commands as jobs', (tool) => {
 describe('one registry, several endings', () => {
   it('TB-11 output before and after a promotion is each line once, in order', async () => {
     await open('bash')
-    const result = await app.run('for i in $(seq 1 40); do echo $i; sleep 0.05; done', { timeoutMs: 700 })
+    const result = await app.run('for i in $(seq 1 40); do echo $i; sleep 0.1; done', { timeoutMs: BOUND_MS })
     let text = (delivered(result) as { output: string }).output
     expect(text).not.toBe('')
     await jobs.wait('bash-1', 10_000, app.session)
@@ -228,7 +233,7 @@ describe('one registry, several endings', () => {
     const value = delivered(result)
     expect(value).toMatchObject({ kind: 'foreground', timedOut: true, exitCode: null, signal: null, timeoutMs: 60 })
     expect(value).not.toHaveProperty('stopped')
-    expect(jobs.events.find(({ type }) => type === 'stopping')).toMatchObject({ job: { stop: { by: 'call', text: 'timed out during preparation' } } })
+    expect(app.events.find(({ type }) => type === 'stopping')).toMatchObject({ job: { stop: { by: 'call', text: 'timed out during preparation' } } })
     expect(jobs.list('host')).toEqual([])
     prepared()
     await later(10)
@@ -255,32 +260,67 @@ describe('one registry, several endings', () => {
     expect(shell.executions[0]?.kills).toBe(1)
   })
 
-  it.each(['JOB_LIMIT_TOTAL', 'JOB_NO_CONTROLLER', 'JOBS_CLOSED'] as const)(
-    'TB-19 refused with %s: the command runs under the executor’s deadline, with one warning and no job event; in the background the refusal is told',
-    async (code) => {
-      const shell = await open('pwsh', () => undefined)
-      jobs.refusal = new JobError(code, 'the text of the registry')
-      const result = await app.run('x', { timeoutMs: 60 })
-      expect(shown(result)).toBe('(no output)\n[timed out after 60ms]\n[killed by signal: SIGTERM]')
-      expect(app.warnings).toEqual([{ code, message: 'tool "pwsh": the command runs without a job: the text of the registry' }])
-      expect(jobs.events).toEqual([])
-      expect(shell.specs).toMatchObject([{ onExpiry: 'kill' }])
-      expect(told(await app.run('x', { run_in_background: true }))).toBe(`${code}: the text of the registry`)
-      expect(shell.executions).toHaveLength(1)
-    },
-  )
+  const runsWithout = async (shell: ScriptedShell, code: string, reason: string) => {
+    const started = shell.executions.length
+    app.events.length = 0
+    const result = await app.run('x', { timeoutMs: 60 })
+    expect(shown(result)).toBe('(no output)\n[timed out after 60ms]\n[killed by signal: SIGTERM]')
+    expect(app.warnings).toEqual([{ code, message: `tool "pwsh": the command runs without a job: ${reason}` }])
+    expect(app.events).toEqual([])
+    expect(shell.specs.at(-1)).toMatchObject({ onExpiry: 'kill' })
+    expect(told(await app.run('x', { run_in_background: true }))).toBe(`${code}: ${reason}`)
+    expect(shell.executions).toHaveLength(started + 1)
+  }
 
-  it('TB-19 any other refusal is an error', async () => {
-    const shell = await open('pwsh')
-    jobs.refusal = new JobError('JOB_SESSION_CLOSED', 'session "one" is closed')
-    expect(told(await app.run('x'))).toBe('JOB_SESSION_CLOSED: session "one" is closed')
-    expect(shell.executions).toEqual([])
+  it('TB-19 refused for the total limit: the executor’s deadline, one warning, no job event; in the background the refusal is told', async () => {
+    const shell = await open('pwsh', () => undefined, { limits: { maxJobsPerOwner: 1, maxDetachedPerOwner: 1 } })
+    const held = app.run('x')
+    const holding = await until(() => shell.executions[0])
+    await runsWithout(shell, 'JOB_LIMIT_TOTAL', 'job limit reached for this session (limit: 1)')
+    holding.end()
+    expect(shown(await held)).toBe('(no output)')
+  })
+
+  it('TB-19 refused without a controller', async () => {
+    const shell = new ScriptedShell(() => undefined)
+    app = await compose({ tool: 'pwsh', shell })
+    app.kernel.load(plugin(jobsPlugin))
+    await app.kernel.settled()
+    await runsWithout(shell, 'JOB_NO_CONTROLLER', 'background jobs unavailable: no job controller serves this session')
+  })
+
+  it('TB-19 refused by a registry that has closed under the call', async () => {
+    const shell = new ScriptedShell(() => undefined)
+    app = await compose({ tool: 'pwsh', shell })
+    const closed = {
+      start: () => {
+        throw new JobError('JOBS_CLOSED', 'the job registry is closed')
+      },
+    }
+    const ending = definePlugin({ name: 'jobs', provides: [Jobs], activate: (scope) => scope.provide(Jobs, closed as unknown as Jobs) })
+    app.kernel.load(ending)
+    await app.kernel.settled()
+    await runsWithout(shell, 'JOBS_CLOSED', 'the job registry is closed')
+  })
+
+  it('TB-20 promoted at the detached limit; background starts are then refused', async () => {
+    const shell = await open('pwsh', () => undefined, { limits: { maxDetachedPerOwner: 1, maxJobsPerOwner: 5 } })
+    await app.run('x', { run_in_background: true })
+    expect(delivered(await app.run('x', { timeoutMs: 30 }))).toMatchObject({ kind: 'promoted', jobId: 'pwsh-2' })
+    expect(told(await app.run('x', { run_in_background: true }))).toBe(
+      'JOB_LIMIT_DETACHED: background job limit reached for this session (limit: 1); wait for one to finish or stop one with job_kill',
+    )
+    for (const execution of shell.executions.slice(0, 2)) execution.end()
+    await jobs.wait('pwsh-2', 5_000, 'host')
+    expect(shown(await app.run('x', { run_in_background: true }))).toBe('started background job pwsh-3')
   })
 
   it('TB-21 promoteOnTimeout: false ends the command at its bound, without job events; run_in_background still works', async () => {
-    await open('bash', undefined, { promoteOnTimeout: false })
-    expect(shown(await app.run('echo early; sleep 30', { timeoutMs: 200 }))).toBe('early\n[timed out after 200ms]\n[killed by signal: SIGTERM]')
-    expect(jobs.events).toEqual([])
+    await open('bash', undefined, { config: { promoteOnTimeout: false } })
+    expect(shown(await app.run('echo early; sleep 30', { timeoutMs: BOUND_MS }))).toBe(
+      `early\n[timed out after ${BOUND_MS}ms]\n[killed by signal: SIGTERM]`,
+    )
+    expect(app.events).toEqual([])
     expect(shown(await app.run('true', { run_in_background: true }))).toBe('started background job bash-1')
     await jobs.wait('bash-1', 5_000, 'host')
   })
@@ -294,7 +334,7 @@ describe('one registry, several endings', () => {
     ] as const) {
       const args = given === undefined ? {} : { timeoutMs: given }
       for (const config of [{ enableRunInBackground: false }, {}, { promoteOnTimeout: false }]) {
-        app = await compose({ tool: 'bash', jobs, config, executor })
+        app = await compose({ tool: 'bash', jobs: {}, config, executor })
         expect(delivered(await app.run('true', args))).toMatchObject({ timeoutMs: effective })
         await app[Symbol.asyncDispose]()
       }
@@ -305,11 +345,38 @@ describe('one registry, several endings', () => {
   })
 
   it('a job that did not stop within its budget is an error with the words of the registry', async () => {
-    await open('pwsh', () => undefined)
+    await open(
+      'pwsh',
+      (run) => {
+        run.stops = () => undefined
+      },
+      { limits: { stopBudgetMs: 30 } },
+    )
     const call = app.run('x')
     const job = await until(() => jobs.list('host')[0])
-    jobs.settleAs(job.id, { status: 'failed', outcome: 'did not stop; work may be orphaned' })
-    expect(told(await call)).toBe('TOOL_FAILED: did not stop; work may be orphaned')
+    jobs.kill(job.id, 'host', { by: 'human', text: 'enough' })
+    expect(told(await call)).toMatch(/^TOOL_FAILED: did not stop; work may be orphaned/)
+    expect(jobs.list('host')).toEqual([])
+  })
+
+  it('unloading the registry under a waiting call: a reasoned result, and the plain tool is back', async () => {
+    await open('bash')
+    const call = app.run('echo so far; sleep 30')
+    await until(() => jobs.list('host')[0]?.output.stdout?.size)
+    await app.kernel.row('jobs')?.unload()
+    expect(shown(await call)).toBe('so far\n[stopped: job registry closed]\n[killed by signal: SIGTERM]')
+    await app.kernel.settled()
+    expect(app.view?.inputSchema.properties).not.toHaveProperty('run_in_background')
+    expect(shown(await app.run('echo works'))).toBe('works\n')
+  })
+
+  it('closing the session under a waiting call ends call and command', async () => {
+    const shell = await open('pwsh', () => undefined)
+    const call = app.run('x')
+    await until(() => shell.executions[0])
+    await app.session.scope.close()
+    expect(told(await call)).toBe('TOOL_ABORTED: tool call aborted')
+    expect(shell.executions[0]?.status).toBe('killed')
     expect(jobs.list('host')).toEqual([])
   })
 })

@@ -13,6 +13,9 @@ interface Ending {
   readonly stops?: (run: ScriptedExecution) => void
 }
 
+/** Of commands that have said something by then, also on a machine with much to do. */
+const BOUND_MS = 1_500
+
 const says =
   (out: string, err = '', end: Parameters<ScriptedExecution['end']>[0] = {}) =>
   (run: ScriptedExecution) => {
@@ -57,19 +60,19 @@ const TB_02: readonly Ending[] = [
   {
     what: 'the timeout marker comes before the signal marker',
     command: 'echo early; sleep 30',
-    timeoutMs: 200,
+    timeoutMs: BOUND_MS,
     script: (run) => run.stdout.write('early\n'),
-    text: 'early\n[timed out after 200ms]\n[killed by signal: SIGTERM]',
-    facts: { timedOut: true, exitCode: null, signal: 'SIGTERM', timeoutMs: 200 },
+    text: `early\n[timed out after ${BOUND_MS}ms]\n[killed by signal: SIGTERM]`,
+    facts: { timedOut: true, exitCode: null, signal: 'SIGTERM', timeoutMs: BOUND_MS },
   },
   {
     what: 'a trapped TERM with exit 0 shows the timeout and no exit marker',
     command: `exec 2>/dev/null; trap 'exit 0' TERM; while :; do sleep 0.01; done`,
-    timeoutMs: 200,
+    timeoutMs: BOUND_MS,
     script: (run) => {
       run.stops = () => run.end({ exitCode: 0 })
     },
-    text: '(no output)\n[timed out after 200ms]',
+    text: `(no output)\n[timed out after ${BOUND_MS}ms]`,
     facts: { timedOut: true, exitCode: 0, signal: null },
   },
   {

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import jobsPlugin from '@tenon/plugin-jobs'
 import { SystemPrompt } from '@tenon/system-prompt'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Composition, compose, toolPwsh } from './composition.ts'
+import { type Composition, compose, plugin, toolPwsh } from './composition.ts'
 import { ScriptedShell } from './scripted-shell.ts'
-import { SmallJobs } from './small-jobs.ts'
 
 const NAMES = ['bash', 'pwsh'] as const
 const shell = new ScriptedShell((run) => run.end())
@@ -51,14 +51,14 @@ describe.each(NAMES)('%s, variants', (tool) => {
   })
 
   it('TB-07 job-backed, verbatim', async () => {
-    app = await compose({ tool, shell, jobs: new SmallJobs() })
+    app = await compose({ tool, shell, jobs: {} })
     expect(app.view?.description).toBe(BASE[tool] + BACKGROUND + PROMOTION)
     expect(app.view?.inputSchema).toEqual(schema(WAITS, true))
     expect((await app.kernel.get(SystemPrompt)?.assemble(app.session))?.text).toBe(SECTION[tool])
   })
 
   it('TB-07 job-backed without promotion, verbatim', async () => {
-    app = await compose({ tool, shell, jobs: new SmallJobs(), config: { promoteOnTimeout: false } })
+    app = await compose({ tool, shell, jobs: {}, config: { promoteOnTimeout: false } })
     expect(app.view?.description).toBe(BASE[tool] + BACKGROUND)
     expect(app.view?.inputSchema).toEqual(schema(`${STOPS} Does not apply with run_in_background.`, true))
   })
@@ -67,7 +67,7 @@ describe.each(NAMES)('%s, variants', (tool) => {
     app = await compose({ tool, shell })
     expect(app.view?.outputSchema).toMatchObject({ type: 'object', additionalProperties: false, properties: { kind: { const: 'foreground' } } })
     await app[Symbol.asyncDispose]()
-    app = await compose({ tool, shell, jobs: new SmallJobs() })
+    app = await compose({ tool, shell, jobs: {} })
     const published = app.view?.outputSchema as unknown as { oneOf: { properties: { kind: { const: string } } }[] } | undefined
     expect(published?.oneOf.map(({ properties }) => properties.kind.const)).toEqual(['background', 'promoted', 'foreground'])
   })
@@ -85,7 +85,7 @@ describe.each(NAMES)('%s, variants', (tool) => {
     const reader = (async () => {
       for (; going; await new Promise((resolve) => setImmediate(resolve))) if (app.view === undefined) absent++
     })()
-    const row = app.kernel.load(new SmallJobs().plugin)
+    const row = app.kernel.load(plugin(jobsPlugin))
     await row.ready()
     await app.kernel.settled()
     expect(app.view?.inputSchema).toEqual(schema(WAITS, true))
@@ -101,7 +101,7 @@ describe.each(NAMES)('%s, variants', (tool) => {
   })
 
   it('TB-08 unloading the plugin under a registry removes the tool and logs nothing', async () => {
-    app = await compose({ tool, shell, jobs: new SmallJobs() })
+    app = await compose({ tool, shell, jobs: {} })
     await app.kernel.row(`tool-${tool}`)?.unload()
     await app.kernel.settled()
     expect(app.view).toBeUndefined()
@@ -110,7 +110,7 @@ describe.each(NAMES)('%s, variants', (tool) => {
   })
 
   it('TB-09 with the switch off a registry changes nothing; the plugin waits for shell, never for jobs', async () => {
-    app = await compose({ tool, shell, jobs: new SmallJobs(), config: { enableRunInBackground: false } })
+    app = await compose({ tool, shell, jobs: {}, config: { enableRunInBackground: false } })
     expect(app.view?.inputSchema).toEqual(schema(STOPS, false))
     expect(app.view?.description).toBe(BASE[tool])
     await app.kernel.row('scripted-shell')?.unload()
