@@ -158,4 +158,13 @@ describe('a contested capability', () => {
     expect(phases(kernel)).toEqual({ need: 'active', first: 'active', rival: 'waiting' })
     expect(log).not.toContain('rival up')
   })
+
+  it('KN-06 goes to the rival when the first loaded needs what only that rival brings', async () => {
+    await using kernel = new Kernel(quiet)
+    const log: string[] = []
+    kernel.load(traced(log, 'first', { inject: [A], provides: [B] }))
+    kernel.load(traced(log, 'second', { provides: [A, B] }))
+    await kernel.settled()
+    expect(phases(kernel)).toEqual({ first: 'waiting', second: 'active' })
+  })
 })

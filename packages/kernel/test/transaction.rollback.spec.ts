@@ -211,6 +211,47 @@ describe('commands that arrive while a transaction runs', () => {
     await changing.ready()
     expect(kernel.get(A)).toBe('two')
   })
+
+  it('KN-29 the id of a row that a transaction unloads is not free before it has been committed', async () => {
+    await using kernel = new Kernel(quiet)
+    const log: string[] = []
+    const old = kernel.load(traced(log, 'old'), undefined, { id: 'x' })
+    await kernel.settled()
+    for (const fails of [true, false]) {
+      const up = new Gate()
+      const transaction = kernel.transaction((tx) => {
+        tx.unload('x')
+        tx.load(traced(log, 'other', { up, fails: () => fails }))
+      })
+      await up.reached
+      expect(() => kernel.load(traced(log, 'usurper'), undefined, { id: 'x' })).toThrow(expect.objectContaining({ code: 'PLUGIN_LOADED_TWICE' }))
+      up.open()
+      await transaction
+      await kernel.settled()
+      expect(kernel.row('x')).toBe(fails ? old : undefined)
+    }
+    await kernel.load(traced(log, 'successor'), undefined, { id: 'x' }).ready()
+    expect(log).not.toContain('usurper up')
+  })
+
+  it('KN-29 a row that is asked to go while a transaction has it unloaded does not come back', async () => {
+    await using kernel = new Kernel(quiet)
+    const log: string[] = []
+    const row = kernel.load(traced(log, 'row'))
+    await kernel.settled()
+    const up = new Gate()
+    const transaction = kernel.transaction((tx) => {
+      tx.unload('row')
+      tx.load(traced(log, 'broken', { up, fails: () => true }))
+    })
+    await up.reached
+    const unloading = row.unload()
+    up.open()
+    expect((await transaction).outcome).toBe('rolled-back')
+    await unloading
+    await kernel.settled()
+    expect([row.phase, kernel.row('row')]).toEqual(['unloaded', undefined])
+  })
 })
 
 describe('the queue', () => {
