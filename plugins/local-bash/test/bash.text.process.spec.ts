@@ -1,9 +1,9 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { renderResult } from '@tenon/shell'
-import { benchOf, openKernelWorld } from '@tenon/shell/conformance'
-import { describe, expect, it } from 'vitest'
+import { benchOf, openKernelWorld, seen } from '@tenon/shell/conformance'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import localSubprocess from '../../local-subprocess/src/index.ts'
 import localBash from '../src/index.ts'
 import { bashScript, longBashScript } from './bash-script.ts'
@@ -16,6 +16,18 @@ const bench = benchOf({
 })
 
 describe('the text of a bash command', () => {
+  // A directory for temporary files of its own: others run executors at the same time.
+  const hostTmpdir = process.env.TMPDIR
+  beforeAll(async () => {
+    process.env.TMPDIR = await mkdtemp(join(tmpdir(), 'tenon-bash-text-'))
+  })
+  afterAll(async () => {
+    await rm(tmpdir(), { recursive: true })
+    if (hostTmpdir === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = hostTmpdir
+  })
+  const scriptDirectories = async (): Promise<string[]> => (await readdir(tmpdir())).filter((name) => name.startsWith('tenon-shell-'))
+
   const awkward = [
     "single ' quote",
     'double " quote',
@@ -114,17 +126,31 @@ describe('the text of a bash command', () => {
   )
 
   it('SH-27 the switch is at 96 KiB of UTF-8, and the files are gone with the commands and the directory with the row', async () => {
-    const ours = async (): Promise<string[]> => (await readdir(tmpdir())).filter((name) => name.startsWith('tenon-shell-'))
-    const before = await ours()
     await bench({}, async ({ run }) => {
       const sized = (bytes: number): string => `echo "\${#BASH_EXECUTION_STRING}" #${'≤'.repeat(4)}`.padEnd(bytes - 8, 'x')
       expect((await run(sized(96 * 1024))).stdout.text).toBe(`${96 * 1024 - 8}\n`)
-      expect(await ours()).toEqual(before)
+      expect(await scriptDirectories()).toEqual([])
       expect(await run(sized(96 * 1024 + 1))).toMatchObject({ exitCode: 0 })
-      const [directory] = (await ours()).filter((name) => !before.includes(name))
+      const [directory] = await scriptDirectories()
       expect(await readdir(join(tmpdir(), directory ?? 'none'))).toEqual([])
     })
-    expect(await ours()).toEqual(before)
+    expect(await scriptDirectories()).toEqual([])
+  })
+
+  it('SH-24 a reload leaves a long command its file, and the next one uses the same directory', async () => {
+    await bench({}, async ({ start, reload }) => {
+      const pad = 'x'.repeat(100_000)
+      const first = await start(`echo up; sleep 0.4; echo done #${pad}`)
+      await seen(first.observed.stdout, 'up')
+      const shell = await reload()
+      const second = await shell.execute(shell.resolve({ command: `echo second #${pad}` }))
+      const directories = await scriptDirectories()
+      expect(directories).toHaveLength(1)
+      expect((await second.result()).stdout.text).toBe('second\n')
+      expect((await first.result()).stdout.text).toBe('up\ndone\n')
+      expect(await readdir(join(tmpdir(), directories[0] ?? 'none'))).toEqual([])
+    })
+    expect(await scriptDirectories()).toEqual([])
   })
 
   it('SH-27 a script that vanished before bash read it is a failure, not a silent success', () =>
