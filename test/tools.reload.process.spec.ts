@@ -51,7 +51,7 @@ describe('reload under a running command', () => {
     app.tools.changed.on(app.kernel.scope, (change) => {
       changes.push(change)
     })
-    for (const [id, reload] of RELOADS) {
+    for (const [id, reload] of [...RELOADS, JOBS]) {
       await reload(app.kernel.row(id) as Row)
       await app.kernel.settled()
       await turns()

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as later } from 'node:timers/promises'
 import { JobError, Jobs } from '@tenon/jobs'
 import { definePlugin } from '@tenon/kernel'
@@ -67,7 +68,7 @@ describe.each(['bash', 'pwsh'] as const)('%s, commands as jobs', (tool) => {
     const result = await app.run('echo hi; exit 3')
     expect(shown(result)).toBe('hi\n[exit code: 3]')
     expect(app.story).toEqual(['registered', 'settled awaited', 'removed'])
-    expect(app.events[1]).toMatchObject({ job: { status: 'completed', detail: { outcome: 'exit code: 3' } } })
+    expect(app.events[1]).toMatchObject({ job: { status: 'completed', detail: { outcome: 'exit code: 3' }, notice: 'withheld' } })
     expect(jobs.list('host')).toEqual([])
   })
 
@@ -98,6 +99,7 @@ describe.each(['bash', 'pwsh'] as const)('%s, commands as jobs', (tool) => {
       details: { output: 'some output\n[stderr]\nsome error\n', status: 'killed', exitCode: null, signal: 'SIGTERM' },
     })
     expect(app.events.find(({ type }) => type === 'stopping')).toMatchObject({ job: { stop: { by: 'call', text: 'tool call aborted' } } })
+    expect(app.events.find(({ type }) => type === 'settled')).toMatchObject({ job: { status: 'killed', notice: 'withheld' } })
     expect(jobs.list('host')).toEqual([])
   })
 
@@ -182,6 +184,26 @@ describe.each(['bash', 'pwsh'] as const)('%s, commands as jobs', (tool) => {
 })
 
 describe('one registry, several endings', () => {
+  it('TB-15 cancelling ends the whole tree, whatever the command started', async () => {
+    await open('bash')
+    const controller = new AbortController()
+    const call = app.run('sleep 300 & echo $!; (sleep 301 & echo $!; wait) & wait', {}, { signal: controller.signal })
+    const pids = await until(() => {
+      const { chunks } = jobs.list('host').length === 1 ? jobs.readAt('bash-1', {}, 'host') : { chunks: [] }
+      const found = chunks
+        .map(({ text }) => text)
+        .join('')
+        .trim()
+        .split('\n')
+      return found.length === 2 && found.map(Number)
+    })
+    const alive = () => pids.filter((pid) => existsSync(`/proc/${pid}/cmdline`) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep'))
+    expect(alive()).toEqual(pids)
+    controller.abort()
+    expect(await call).toMatchObject({ code: 'TOOL_ABORTED' })
+    await until(() => alive().length === 0)
+  })
+
   it('TB-11 output before and after a promotion is each line once, in order', async () => {
     await open('bash')
     const result = await app.run('for i in $(seq 1 40); do echo $i; sleep 0.1; done', { timeoutMs: BOUND_MS })
