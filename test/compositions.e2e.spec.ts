@@ -12,7 +12,12 @@ const program = fileURLToPath(new URL('./programs/open-and-close.js', import.met
 interface Told {
   readonly report: KernelReport
   readonly said: string | undefined
-  readonly after: { readonly resources: readonly string[]; readonly listeners: Readonly<Record<string, number>>; readonly children: number; readonly descriptors: number }
+  readonly after: {
+    readonly resources: readonly string[]
+    readonly listeners: Readonly<Record<string, number>>
+    readonly children: number
+    readonly descriptors: number
+  }
 }
 
 it('there are compositions to try', () => {
@@ -28,6 +33,6 @@ it.each(catalogs)('CP-01 %s boots, is inspected, runs a command, and closes with
   expect(report.settled).toBe(true)
   expect(report.rows.filter(({ phase }) => phase !== 'active')).toEqual([])
   expect(Object.fromEntries(report.rows.map(({ id, plugin, bindings, offers }) => [id, { plugin, bindings, offers }]))).toMatchSnapshot()
-  expect(said).toBe(report.provisions['tools'] === undefined ? undefined : 'here\n')
+  expect(said).toBe(report.provisions.tools === undefined ? undefined : 'here\n')
   expect(after).toEqual({ resources: [], listeners: {}, children: 0, descriptors: 0 })
 })

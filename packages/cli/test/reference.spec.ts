@@ -58,6 +58,7 @@ it('CP-13 `schema` knows ids, plugins and their options', async () => {
   expect(Object.keys(row?.properties ?? {}).toSorted()).toEqual(['$replace', '$unset', 'criticality', 'disabled', 'use', 'when', 'with'])
   expect(row?.allOf).toContainEqual({
     if: { properties: { use: { const: 'local-bash' } }, required: ['use'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
     then: { properties: { with: { $ref: '#/$defs/local-bash' } } },
   })
   // An option may be a number, or an expression that becomes one.
