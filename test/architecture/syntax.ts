@@ -9,11 +9,14 @@ export interface Import {
 
 /** Every module that a file names: static, dynamic and type imports, re-exports, `require`. */
 export function importsOf(path: string, text: string): readonly Import[] {
+  const file = parse(path, text)
+  const known = imports.get(file)
+  if (known) return known
   const found: Import[] = []
   const add = (specifier: ts.Node | undefined, typeOnly: boolean): void => {
     if (specifier && ts.isStringLiteralLike(specifier)) found.push({ from: specifier.text, typeOnly })
   }
-  visit(parse(path, text), (node) => {
+  visit(file, (node) => {
     if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, isErased(node.importClause))
     else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly)
     else if (ts.isImportTypeNode(node)) add(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, true)
@@ -22,6 +25,7 @@ export function importsOf(path: string, text: string): readonly Import[] {
       add(node.arguments[0], false)
     }
   })
+  imports.set(file, found)
   return found
 }
 
@@ -96,8 +100,9 @@ function visit(node: ts.Node, look: (node: ts.Node) => void): void {
   ts.forEachChild(node, (child) => visit(child, look))
 }
 
-/** The rules look at the same files one after the other, and parsing is most of their time. */
+/** The rules look at the same files one after the other, and reading them is most of their time. */
 const parsed = new Map<string, ts.SourceFile>()
+const imports = new WeakMap<ts.SourceFile, readonly Import[]>()
 
 function parse(path: string, text: string): ts.SourceFile {
   const known = parsed.get(path)
