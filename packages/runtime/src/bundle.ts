@@ -61,7 +61,7 @@ export async function bundle(entry: string, lookup: PackageLookup, read: (file: 
         {
           name: 'tenon',
           resolveId(specifier, importer, { kind }) {
-            if (importer === undefined || /^[./]|^@oxc-project\/runtime/.test(specifier) || path.isAbsolute(specifier)) return null
+            if (importer === undefined || /^[./#]|^@oxc-project\/runtime/.test(specifier) || path.isAbsolute(specifier)) return null
             // The ending says what the stand-in is written as, whatever the importer is.
             return kind === 'require-call' ? `${REQUIRED}|${specifier}|${importer}|.cjs` : `${IMPORTED}|${specifier}|${importer}|.mjs`
           },

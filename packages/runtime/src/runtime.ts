@@ -57,11 +57,11 @@ export class Runtime implements AsyncDisposable {
   /**
    * Lays an edit over the catalog file, or changes to another composition. Nothing is written to a file. An edit stays until another
    * one says otherwise, also when the file changes under it.
-   * @throws CompositionError before anything has changed; RuntimeError RUNTIME_CLOSED
+   * @throws RuntimeError COMPOSITION_INVALID before anything has changed (a CompositionError with diagnostics, for an edit); RUNTIME_CLOSED
    */
   apply(change: CatalogEdit | Composition): Promise<AppliedEdit> {
     return this.#enqueue(async () => {
-      if ('rows' in change) return this.#change(change, {})
+      if ('rows' in change) return this.#adopt(change)
       return this.#revise(combineEdits(this.#edit, change), (source) => this.#kept(source))
     })
   }
@@ -134,6 +134,26 @@ export class Runtime implements AsyncDisposable {
     if (rolledBack !== undefined) this.#logger?.error({ err: rolledBack }, 'an edit was rolled back')
     else this.#logger?.info({ added, removed, reconfigured, replaced }, 'composition edited')
     return applied
+  }
+
+  async #adopt(composition: Composition): Promise<AppliedEdit> {
+    const broken = composition.rows.find(({ state, optional }) => state === 'broken' && !optional)
+    if (broken !== undefined) throw new RuntimeError('COMPOSITION_INVALID', `row "${broken.id}" cannot run: ${broken.why ?? 'it is broken'}`)
+    const sources = composition.rows.flatMap(({ loaded }) => loaded?.files ?? [])
+    await this.#watch?.follow([...composition.files, ...sources], Date.now())
+    return this.#change(this.#withRunningCode(composition), {})
+  }
+
+  /** A composition that was checked elsewhere brings code of its own; where it is what runs already, that stays. */
+  #withRunningCode(next: Composition): Composition {
+    const running = activeRows(this.#composition)
+    const rows = next.rows.map((row) => {
+      const same = running.find(
+        ({ loaded: { source, code } }) => row.loaded !== undefined && sourceKey(source) === sourceKey(row.loaded.source) && code === row.loaded.code,
+      )
+      return same === undefined ? row : { ...row, loaded: same.loaded }
+    })
+    return { ...next, rows }
   }
 
   /** Code that runs stays as it is, whatever its file holds now. */

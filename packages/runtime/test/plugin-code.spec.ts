@@ -82,6 +82,34 @@ export default definePlugin({ name: 'imports', async activate() { if ((await lat
   await loaded(report)?.plugin.activate({})
 })
 
+it('CP-06 a plugin may use what Node 20 cannot run itself, and ask where it is', async () => {
+  const report = await check('./deep/it.ts', {
+    'deep/it.ts': `import { definePlugin } from '@tenon/kernel'
+import { word } from '#words'
+import { upper } from './upper'
+if (!import.meta.dirname.endsWith('/deep') || !import.meta.filename.endsWith('/deep/it.ts')) throw new Error('where')
+export default definePlugin({
+  name: 'modern',
+  async activate() {
+    const log: string[] = []
+    { await using resource = { async [Symbol.asyncDispose]() { log.push('disposed') } }; log.push(typeof resource) }
+    if (log.join() !== 'object,disposed' || upper(word) !== 'INNER') throw new Error(log.join() + upper(word))
+  },
+})
+`,
+    'deep/words.ts': "export const word = 'inner' satisfies string\n",
+    'deep/upper.ts': 'export const upper = (text: string): string => text.toUpperCase()\n',
+    'deep/package.json': '{ "type": "module", "imports": { "#words": "./words.ts" } }',
+  })
+  expect(report.diagnostics).toEqual([])
+  await loaded(report)?.plugin.activate({})
+  expect(
+    loaded(report)
+      ?.files.map((file) => file.slice(report.folder.length + 1))
+      .toSorted(),
+  ).toEqual(['deep/it.ts', 'deep/upper.ts', 'deep/words.ts'])
+})
+
 it('CP-06 a CommonJS plugin may require packages, built-ins and the kernel', async () => {
   const report = await check('./it.cjs', {
     'it.cjs': `const { definePlugin } = require('@tenon/kernel')

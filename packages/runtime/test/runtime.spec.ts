@@ -1,6 +1,6 @@
 import { capability } from '@tenon/kernel'
 import { expect, it } from 'vitest'
-import { CompositionError, NotActiveError, openRuntime, type Runtime } from '../src/index.ts'
+import { CompositionError, checkCatalog, NotActiveError, openRuntime, type Runtime } from '../src/index.ts'
 import { folder } from './folder.ts'
 import { journalPlugin, noting, open, quiet } from './journal.ts'
 
@@ -165,4 +165,22 @@ it('a boot that is interrupted closes what it had opened', async () => {
   await expect(
     openRuntime({ catalog: dir.file('top.yaml'), firstParty: [journalPlugin(journal)], signal: AbortSignal.abort() }),
   ).rejects.toMatchObject({ code: 'RUNTIME_CLOSED' })
+})
+
+it('a composition that was checked elsewhere can be applied whole; rows it shares with the running one stay', async () => {
+  const { dir, journal, runtime, news } = await open(three)
+  news()
+  await dir.write('other.yaml', 'extends: ./top.yaml\nplugins:\n  $unset: [c]\n  d: { use: ./c.ts, with: { n: 4 } }\n')
+  const { ok, composition } = await checkCatalog(dir.file('other.yaml'), { firstParty: [journalPlugin(journal)] })
+  expect(ok).toBe(true)
+  const edit = await runtime.apply(composition)
+  expect(edit).toEqual({ added: ['d'], removed: ['c'], reconfigured: [], replaced: [], untouched: ['a', 'b', 'journal'] })
+  expect(runtime.composition.name).toBe('other')
+  expect((await runtime.apply({ set: { 'd.n': 5 } })).reconfigured).toEqual(['d'])
+  await dir.write('broken.yaml', 'extends: ./top.yaml\nplugins:\n  e: ./nope.ts\n')
+  const broken = await checkCatalog(dir.file('broken.yaml'), { firstParty: [journalPlugin(journal)] })
+  await expect(runtime.apply(broken.composition)).rejects.toMatchObject({
+    code: 'COMPOSITION_INVALID',
+    message: expect.stringMatching(/row "e" cannot run: there is no file/),
+  })
 })
