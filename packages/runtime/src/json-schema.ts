@@ -16,8 +16,9 @@ export async function catalogJsonSchema(plugins: readonly FirstPartyPlugin[] = f
   const plugin: JsonObject = { ...(use as JsonObject), anyOf: [{ enum: names }, { type: 'string', minLength: 1 }] }
   const description = "The plugin's config."
   const options = references.map(({ name, config }): Json => {
-    const then = config === undefined ? { type: 'object', maxProperties: 0, description } : { $ref: `#/$defs/${name}` }
-    return { if: { properties: { use: { const: name } }, required: ['use'] }, then: { properties: { with: then } } }
+    const options = config === undefined ? { type: 'object', maxProperties: 0, description } : { $ref: `#/$defs/${name}` }
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+    return { if: { properties: { use: { const: name } }, required: ['use'] }, then: { properties: { with: options } } }
   })
   const longRow = mild({ type: 'object', properties: row, additionalProperties: false }) as JsonObject
   const rowMap: JsonObject = {
