@@ -8,7 +8,7 @@ import type { ProcessEntry, ProcessTable, Snapshot } from './process-table.ts'
 const TICKS_PER_SECOND = 100
 
 /** A slice of a scan: short beside the 5 ms that nothing may block the event loop. */
-const SLICE_MS = 2
+const SLICE_MS = 1
 
 /** More than any `/proc/PID/stat`: 52 numbers and a name of at most 64 bytes. */
 const STAT_BYTES = 2_048

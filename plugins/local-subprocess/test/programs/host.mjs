@@ -1,7 +1,6 @@
 // A host: boots a kernel with the provider and plays the scenario named by its first argument. Facts go to standard output as JSON lines.
 import { spawn } from 'node:child_process'
 import { closeSync, openSync, readdirSync, writeFileSync } from 'node:fs'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Kernel } from '@tenon/kernel'
 import localSubprocess from '@tenon/plugin-local-subprocess'
 import { Subprocess } from '@tenon/subprocess'
@@ -228,18 +227,6 @@ const scenarios = {
       closedMs: performance.now() - started,
       gone: (await Promise.all(handles.map((handle) => handle.waitForExit()))).every(Boolean),
     })
-  },
-
-  async scans() {
-    const { kernel, sh } = await boot()
-    const handle = sh('sleep 600 & echo done')
-    await handle.done
-    const delay = monitorEventLoopDelay({ resolution: 1 })
-    delay.enable()
-    for (let count = 0; count < 50; count++) await handle.survivors()
-    delay.disable()
-    say({ max: delay.max / 1e6, p99: delay.percentile(99) / 1e6 })
-    await kernel.close()
   },
 }
 
