@@ -1,10 +1,12 @@
+import type { Plugin } from '@tenon/kernel'
+
 /** A plugin that a catalog file may name by one word. */
 export interface FirstPartyPlugin {
   readonly name: string
   /** The package it comes from, for reloading its code; without one it cannot be reloaded. */
   readonly package?: string
-  /** The module whose default export it is. Nothing is imported before this is called. */
-  load(): Promise<object>
+  /** Imports the module whose default export it is; nothing is imported before. */
+  load(): Promise<{ readonly default: Plugin<never> }>
 }
 
 export const firstParty: readonly FirstPartyPlugin[] = [
