@@ -178,6 +178,20 @@ describe('a kill half way', () => {
   })
 })
 
+describe('npm', () => {
+  it('that is ended, and ends only its shell, takes the whole of it along', async () => {
+    using checkout = new SmallCheckout()
+    checkout.hold()
+    const shell = checkout.bootstrapInShell('test')
+    await checkout.recordOf('pnpm')
+    shell.child.kill('SIGTERM')
+    // Its pipes close when the last process that has them has ended.
+    expect((await shell.finished).signal).toBe('SIGTERM')
+    expect((await checkout.recordOf('pnpm', 'ended')).step).toBe('pnpm')
+    expect(checkout.has('.tools/set-up.lock')).toBe(false)
+  })
+})
+
 describe('the task', () => {
   it('gets every argument and the root as its directory, from wherever it is called', async () => {
     using checkout = new SmallCheckout()

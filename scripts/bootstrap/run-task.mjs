@@ -1,3 +1,4 @@
+import { endWithParent } from './parent-watch.mjs'
 import { setUp } from './set-up.mjs'
 import { StepFailed } from './step.mjs'
 import { tasks } from './tasks.mjs'
@@ -15,6 +16,7 @@ export async function runTask(root, [name = '', ...args]) {
     process.exitCode = 2
     return
   }
+  endWithParent()
   try {
     await setUp(root, say)
     await task(root, args)

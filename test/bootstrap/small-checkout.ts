@@ -91,6 +91,14 @@ export class SmallCheckout implements Disposable {
     return new Run(child)
   }
 
+  /** The same in a shell that waits for it, as `npm run` does it. */
+  bootstrapInShell(task: string): Run {
+    const env = { ...process.env, HOME: join(this.root, 'home'), npm_lifecycle_event: task, NODE: process.execPath }
+    const child = spawn('/bin/sh', ['-c', `"$NODE" scripts/bootstrap.mjs ${task}; exit $?`], { cwd: this.root, env })
+    this.#children.add(child)
+    return new Run(child)
+  }
+
   [Symbol.dispose](): void {
     this.letGo()
     for (const child of this.#children) if (child.exitCode === null) child.kill('SIGKILL')
