@@ -1,19 +1,17 @@
 import { SubprocessError } from '@tenon/subprocess'
 import type { Runtime } from './runtime.ts'
-import { exemptions } from './tree/members.ts'
-import type { ProcessEntry, Snapshot } from './tree/process-table.ts'
+import type { ProcessIndex } from './tree/process-index.ts'
+import type { ProcessEntry } from './tree/process-table.ts'
 
 /** How long an escapee has between TERM and KILL: the grace of its spawn is not known any more. */
 const GRACE_MS = 2_000
 
 /** Processes with a cookie of this runtime whose tree is not live: they left group and session, and their leader is long gone. */
-function escapeesIn(snapshot: Snapshot, runtime: Runtime): ProcessEntry[] {
+function escapeesIn(index: ProcessIndex, runtime: Runtime): ProcessEntry[] {
   const owned = new Set([...runtime.live].map(({ cookie }) => cookie))
-  const exempt = exemptions(snapshot, runtime.world.host)
-  return [...snapshot.entries.values()].filter((entry) => {
-    const cookie = snapshot.cookie(entry)
-    return cookie?.startsWith(`${runtime.nonce}.`) === true && !owned.has(cookie) && !entry.zombie && !exempt(entry)
-  })
+  return [...index.byCookie]
+    .filter(([cookie]) => cookie.startsWith(`${runtime.nonce}.`) && !owned.has(cookie))
+    .flatMap(([, entries]) => entries.filter((entry) => !index.isOut(entry)))
 }
 
 /** TERM, grace, KILL, wait, as for a tree. Resolves with what could not be ended. */
@@ -22,9 +20,9 @@ export async function endEscapees(runtime: Runtime): Promise<Error | undefined> 
   const started = world.clock.now()
   const told = new Set<number>()
   for (;;) {
-    const { snapshot } = await watch.look()
+    const { index } = await watch.look()
     // An unreadable table names nobody.
-    const found = snapshot === undefined ? [] : escapeesIn(snapshot, runtime)
+    const found = index === undefined ? [] : escapeesIn(index, runtime)
     if (found.length === 0) return undefined
     const elapsed = world.clock.now() - started
     if (elapsed > GRACE_MS + settings.killWaitMs) {
@@ -40,8 +38,8 @@ export async function endEscapees(runtime: Runtime): Promise<Error | undefined> 
 }
 
 /** For the end of the host. */
-export function killEscapees(runtime: Runtime, snapshot: Snapshot): void {
-  for (const entry of escapeesIn(snapshot, runtime)) send(runtime, entry, ['SIGKILL'])
+export function killEscapees(runtime: Runtime, index: ProcessIndex): void {
+  for (const entry of escapeesIn(index, runtime)) send(runtime, entry, ['SIGKILL'])
 }
 
 function send(runtime: Runtime, entry: ProcessEntry, signals: readonly NodeJS.Signals[]): void {

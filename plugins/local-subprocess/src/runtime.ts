@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { SubprocessError } from '@tenon/subprocess'
 import { AbortHub } from './abort-hub.ts'
 import { FifoStock } from './channel/fifo-stock.ts'
@@ -7,6 +6,7 @@ import { PrivateDirectory } from './channel/private-directory.ts'
 import { endEscapees, killEscapees } from './escapees.ts'
 import { SpillShelf } from './output/spill-shelf.ts'
 import type { Settings } from './settings.ts'
+import { ProcessIndex } from './tree/process-index.ts'
 import type { ProcessTree } from './tree/process-tree.ts'
 import { Watch } from './tree/watch.ts'
 import { type Log, Warnings } from './warnings.ts'
@@ -32,7 +32,8 @@ export interface Tracked {
  */
 export class Runtime {
   readonly world: World
-  readonly nonce = randomBytes(16).toString('hex')
+  /** Marks every process of this runtime. */
+  readonly nonce: string
   readonly aborts = new AbortHub()
   readonly warnings: Warnings
   readonly directory: PrivateDirectory
@@ -51,16 +52,19 @@ export class Runtime {
 
   constructor(world: World, settings: Settings, log: Log) {
     this.world = world
+    this.nonce = world.randomName()
     this.settings = settings
     this.warnings = new Warnings(log)
     this.directory = new PrivateDirectory(settings.spillDirectory, JSON.stringify(world.owner))
-    this.watch = new Watch(world.table, world.clock)
+    this.watch = new Watch(world.table, world.clock, world.host)
     this.channels = {
       stock: new FifoStock(this.directory, world.run, world.runSync, world.clock, (error) =>
         this.warnings.once('mkfifo', { err: error }, 'cannot make FIFOs; output goes through pipes, and commands cannot open /dev/stdout'),
       ),
-      shelf: new SpillShelf(this.directory, this.warnings, settings, world.files),
+      shelf: new SpillShelf(this.directory, this.warnings, settings, world.files, world.randomName),
       buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+      // A name that is gone can still be opened by way of /proc/self/fd, but not by way of the /dev/fd of others.
+      keepsNames: world.platform !== 'linux',
     }
     this.#forgetExit = world.onHostExit(() => this.#hostExits())
   }
@@ -141,11 +145,16 @@ export class Runtime {
 
   /** The host is ending, whatever the reason: nothing asynchronous runs any more, and a fault here would replace the reason. */
   #hostExits(): void {
-    contained(() => {
-      const snapshot = this.world.table.snapshotSync()
-      for (const { tree } of this.live) contained(() => tree.killNow(snapshot))
-      if (snapshot !== undefined) killEscapees(this, snapshot)
-    })
+    // Twice, for what was forked while the table was read.
+    for (let pass = 0; pass < 2; pass++) {
+      contained(() => {
+        if (this.live.size === 0 && this.#counter === 0) return
+        const snapshot = this.world.table.snapshotSync()
+        const index = snapshot && new ProcessIndex(snapshot, this.world.host)
+        for (const { tree } of this.live) contained(() => tree.killNow(index))
+        if (index !== undefined) killEscapees(this, index)
+      })
+    }
     contained(() => this.directory.removeSync())
   }
 }

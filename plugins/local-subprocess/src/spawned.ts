@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import { COOKIE_VARIABLE, type ExitFacts, type OutputReader, type SpawnSpec, SubprocessError, type SubprocessHandle } from '@tenon/subprocess'
 import { OutputChannel } from './channel/output-channel.ts'
 import { type StdinData, supplyStdin } from './channel/stdin-data.ts'
-import type { LaunchEvents, Launched, StdinEnd } from './launch/launch-plan.ts'
+import type { LaunchEvents, Launched } from './launch/launch-plan.ts'
 import { CapturedOutput } from './output/captured-output.ts'
 import type { Runtime, Tracked } from './runtime.ts'
 import { startFailure } from './start-failure.ts'
@@ -17,7 +17,8 @@ export class Spawned implements SubprocessHandle, LaunchEvents {
   readonly stderr?: Readable
   readonly output: { readonly stdout?: OutputReader; readonly stderr?: OutputReader }
   readonly done: Promise<ExitFacts>
-  readonly #spec: SpawnSpec
+  /** What is needed of the spec later; not the spec, which may hold megabytes of data. */
+  readonly #asked: Pick<SpawnSpec, 'argv' | 'cwd' | 'graceMs'>
   readonly #runtime: Runtime
   readonly #channels: { readonly stdout: OutputChannel; readonly stderr: OutputChannel }
   #resolve: (facts: ExitFacts) => void = nothing
@@ -29,7 +30,7 @@ export class Spawned implements SubprocessHandle, LaunchEvents {
 
   /** `env` is complete but for the cookie. */
   constructor(spec: SpawnSpec, env: Readonly<Record<string, string>>, runtime: Runtime) {
-    this.#spec = spec
+    this.#asked = { argv: [spec.argv[0]], cwd: spec.cwd, graceMs: spec.graceMs }
     this.#runtime = runtime
     this.#channels = { stdout: new OutputChannel(spec.stdout, runtime.channels), stderr: new OutputChannel(spec.stderr, runtime.channels) }
     this.done = new Promise((resolve, reject) => {
@@ -39,7 +40,7 @@ export class Spawned implements SubprocessHandle, LaunchEvents {
     // A caller that does not look at `done` is no fault of the host's.
     this.done.catch(nothing)
     const { stdout, stderr } = this.#channels
-    const launched = this.#start(env)
+    const launched = this.#start(spec, env)
     this.pid = launched?.pid
     if (spec.stdin === 'pipe' && launched?.stdin !== undefined) this.stdin = launched.stdin
     if (stdout.stream !== undefined) this.stdout = stdout.stream
@@ -64,7 +65,7 @@ export class Spawned implements SubprocessHandle, LaunchEvents {
 
   /** @internal */
   failed(cause: unknown): void {
-    this.#reject(startFailure(this.#spec, cause))
+    this.#reject(startFailure(this.#asked, cause))
   }
 
   /** @internal */
@@ -83,8 +84,7 @@ export class Spawned implements SubprocessHandle, LaunchEvents {
     this.#runtime.warnings.log.warn({ err: error, pid: this.pid }, 'an error of a running process; its exit facts are unaffected')
   }
 
-  #start(env: Readonly<Record<string, string>>): Launched | undefined {
-    const spec = this.#spec
+  #start(spec: SpawnSpec, env: Readonly<Record<string, string>>): Launched | undefined {
     if (this.#runtime.closing) return this.#refuse(new SubprocessError('RUNTIME_CLOSED', `cannot start ${spec.argv[0]}: the runtime is closing`))
     if (spec.signal?.aborted === true) {
       const cause: unknown = spec.signal.reason
@@ -95,7 +95,7 @@ export class Spawned implements SubprocessHandle, LaunchEvents {
     try {
       stdout.open()
       stderr.open()
-      this.#data = this.#supply(cookie)
+      this.#data = this.#supply(spec.stdin, cookie)
     } catch (cause) {
       this.#cancel()
       this.failed(cause)
@@ -108,20 +108,20 @@ export class Spawned implements SubprocessHandle, LaunchEvents {
         cwd: spec.cwd,
         // First, so that it is near the beginning of what a scan reads.
         env: Object.assign(Object.create(null) as Record<string, string>, { [COOKIE_VARIABLE]: cookie }, env),
-        stdin: this.#stdinEnd(),
+        stdin: this.#data?.end ?? { kind: spec.stdin === 'pipe' ? 'pipe' : 'null' },
         stdout: stdout.end,
         stderr: stderr.end,
       },
       this,
     )
     if (launched.pid === undefined) this.#cancel()
-    else this.#own(launched, launched.pid, cookie)
+    else this.#own(launched, launched.pid, cookie, spec.signal)
     return launched
   }
 
-  #own(launched: Launched, pid: number, cookie: string): void {
+  #own(launched: Launched, pid: number, cookie: string, signal: AbortSignal | undefined): void {
     const { stdout, stderr } = this.#channels
-    const { graceMs, argv, signal } = this.#spec
+    const { graceMs, argv } = this.#asked
     stdout.launched(launched.stdout, this.#runtime.open)
     stderr.launched(launched.stderr, this.#runtime.open)
     this.#data?.launched(launched.stdin)
@@ -133,19 +133,13 @@ export class Spawned implements SubprocessHandle, LaunchEvents {
     if (signal !== undefined) this.#forgetAbort = this.#runtime.aborts.on(signal, () => tree.terminate())
   }
 
-  #supply(cookie: string): StdinData | undefined {
-    const { stdin } = this.#spec
+  #supply(stdin: SpawnSpec['stdin'], cookie: string): StdinData | undefined {
     return typeof stdin === 'object' ? supplyStdin(stdin.data, `${cookie}.in`, this.#runtime.directory, this.#runtime.channels.stock) : undefined
-  }
-
-  #stdinEnd(): StdinEnd {
-    if (this.#data !== undefined) return this.#data.end
-    return { kind: this.#spec.stdin === 'pipe' ? 'pipe' : 'null' }
   }
 
   /** A stream's file may hang. The bound is the one that callers gave for the end of a process. */
   async #settleLater(settling: readonly Promise<void>[], facts: ExitFacts): Promise<void> {
-    const enough = this.#runtime.world.clock.after(this.#spec.graceMs, () => {
+    const enough = this.#runtime.world.clock.after(this.#asked.graceMs, () => {
       this.#channels.stdout.capture?.release()
       this.#channels.stderr.capture?.release()
     })

@@ -2,14 +2,14 @@ import { statSync } from 'node:fs'
 import { type SpawnSpec, SubprocessError } from '@tenon/subprocess'
 
 /** Says what stood in the way; `cause` is the very object the platform raised. */
-export function startFailure(spec: SpawnSpec, cause: unknown): SubprocessError {
+export function startFailure(spec: Pick<SpawnSpec, 'argv' | 'cwd'>, cause: unknown): SubprocessError {
   const reason = cause instanceof Error ? cause.message : String(cause)
   const advice = adviceFor((cause as NodeJS.ErrnoException | undefined)?.code, spec)
   return new SubprocessError('SPAWN_FAILED', `cannot start ${spec.argv[0]}: ${reason}${advice === undefined ? '' : `; ${advice}`}`, { cause })
 }
 
 /** The platform blames the program for a working directory that is not there. */
-function adviceFor(code: string | undefined, spec: SpawnSpec): string | undefined {
+function adviceFor(code: string | undefined, spec: Pick<SpawnSpec, 'cwd'>): string | undefined {
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':

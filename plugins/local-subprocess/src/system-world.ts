@@ -1,4 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { promisify } from 'node:util'
 import spawn from 'cross-spawn'
@@ -33,10 +34,11 @@ export function systemWorld(): World {
     clock: systemClock,
     table: linux ?? listedTable(platform),
     send: (target, signal) => void process.kill(target, signal),
-    launcher: new HostLauncher(spawn, platform === 'win32' ? ({ argv, env }) => assertThere(argv, env) : undefined),
+    launcher: new HostLauncher(spawn, platform, platform === 'win32' ? ({ argv, env }) => assertThere(argv, env) : undefined),
     run: async (file, args) => void (await output(file, args)),
     runSync: (file, args) => void outputSync(file, args),
     files: systemFiles,
+    randomName: () => randomBytes(16).toString('hex'),
     owner: ownerRecord(pid, start),
     isAlive: (owner) => (start === undefined ? answers(owner.pid) : linux?.read(owner.pid)?.start === owner.start),
     onHostExit(listener) {

@@ -23,6 +23,8 @@ export interface World {
   readonly run: RunProgram
   readonly runSync: RunProgramSync
   readonly files: SpillFiles
+  /** 128 random bits, fit for a file name. */
+  randomName(): string
   /** Says whose a private directory is. */
   readonly owner: Owner
   /** Whether the process that owns a directory is there; asked only of owners on this machine, in this boot and namespace. */

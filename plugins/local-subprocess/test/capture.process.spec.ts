@@ -1,5 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { SubprocessHandle } from '@tenon/subprocess'
 import { describe, expect, it } from 'vitest'
 import { openProvider, sh, spec, spilling } from './open-provider.ts'
@@ -105,16 +107,25 @@ describe('the capture channel', () => {
     expect(out(handle)).toBe('x'.repeat(65_536))
   })
 
-  it('SP-12 the data for a child that reads nothing is let go when the child dies', async () => {
+  it('SP-12 the data for a child that reads nothing is let go when the child dies, although the handle is kept', async () => {
     const { subprocess } = openProvider()
     const pipes = (): number => process.getActiveResourcesInfo().filter((kind) => kind.startsWith('Pipe')).length
     const before = pipes()
-    const handle = subprocess.spawn(sh('sleep 60', { stdin: { data: Buffer.alloc(8 * MEBIBYTE) } }))
+    let data: Buffer | undefined = Buffer.alloc(8 * MEBIBYTE)
+    const memory = new WeakRef(data.buffer)
+    const handle = subprocess.spawn(sh('sleep 60', { stdin: { data } }))
+    data = undefined
     expect(pipes()).toBeGreaterThan(before)
     handle.terminate()
     expect(await handle.waitForExit()).toBe(true)
-    while (pipes() > before) await new Promise((resolve) => setImmediate(resolve))
-    expect(pipes()).toBe(before)
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    while (pipes() > before || memory.deref() !== undefined) {
+      await new Promise((resolve) => setImmediate(resolve))
+      collect()
+    }
+    expect([pipes(), memory.deref()]).toEqual([before, undefined])
+    expect(handle.pid).toBeGreaterThan(0)
   })
 })
 

@@ -2,6 +2,7 @@ import { AbortHub } from '../src/abort-hub.ts'
 import type { Clock, Timer } from '../src/clock.ts'
 import type { TreeParts } from '../src/tree/owned-tree.ts'
 import type { SendSignal } from '../src/tree/posix-tree.ts'
+import { ProcessIndex } from '../src/tree/process-index.ts'
 import type { ProcessEntry, ProcessTable, Snapshot } from '../src/tree/process-table.ts'
 import { Watch } from '../src/tree/watch.ts'
 
@@ -77,7 +78,7 @@ export class FakeMachine implements ProcessTable {
   readable = true
   ticks = 1_000
   readonly aborts = new AbortHub()
-  readonly watch = new Watch(this, this.clock)
+  readonly watch = new Watch(this, this.clock, FakeMachine.host)
   readonly send: SendSignal = (pid, signal) => this.#send(pid, signal)
 
   constructor() {
@@ -87,7 +88,7 @@ export class FakeMachine implements ProcessTable {
   }
 
   get parts(): TreeParts & { readonly send: SendSignal } {
-    return { table: this, clock: this.clock, watch: this.watch, aborts: this.aborts, host: FakeMachine.host, send: this.send }
+    return { table: this, clock: this.clock, watch: this.watch, aborts: this.aborts, send: this.send }
   }
 
   add(...processes: FakeProcess[]): void {
@@ -112,6 +113,11 @@ export class FakeMachine implements ProcessTable {
     const processes = new Map(this.processes)
     const entries = new Map([...processes.values()].map((process) => [process.pid, entryOf(process)]))
     return { entries, cookie: (entry) => processes.get(entry.pid)?.cookie }
+  }
+
+  index(): ProcessIndex | undefined {
+    const snapshot = this.snapshotSync()
+    return snapshot && new ProcessIndex(snapshot, FakeMachine.host)
   }
 
   confirm(entry: ProcessEntry): boolean {

@@ -18,7 +18,7 @@ function failing(code: string): { cause: Error; spawnFunction: SpawnFunction } {
 describe('starting', () => {
   it.each(['EMFILE', 'EAGAIN', 'E2BIG', 'EACCES', 'ENOMEM'])('SP-04 a synchronous %s is the very cause of SPAWN_FAILED', async (code) => {
     const { cause, spawnFunction } = failing(code)
-    const { subprocess, runtime } = openProvider({ world: { launcher: new HostLauncher(spawnFunction) } })
+    const { subprocess, runtime } = openProvider({ world: { launcher: new HostLauncher(spawnFunction, process.platform) } })
     const handle = subprocess.spawn(sh('true', { stdin: { data: 'x' } }))
     expect(handle.pid).toBeUndefined()
     const error: unknown = await handle.done.catch((reason: unknown) => reason)
@@ -33,7 +33,7 @@ describe('starting', () => {
       const child = spawn(command, args, options)
       child.once('error', (error) => causes.push(error))
       return child
-    })
+    }, process.platform)
     const { subprocess } = openProvider({ world: { launcher } })
     const error: unknown = await subprocess.spawn(spec(['no-such-program-anywhere'])).done.catch((reason: unknown) => reason)
     expect(causes).toHaveLength(1)
@@ -68,7 +68,7 @@ describe('starting', () => {
     const launcher = new HostLauncher((command: string, args: readonly string[], options: SpawnOptions) => {
       started = spawn(command, args, options)
       return started
-    })
+    }, process.platform)
     const { subprocess, said } = openProvider({ world: { launcher } })
     const handle = subprocess.spawn(sh('read go; exit 3', { stdin: 'pipe' }))
     started?.emit('error', new Error('kill failed'))

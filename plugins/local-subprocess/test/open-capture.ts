@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +26,13 @@ export function openShelf(limits: Partial<SpillLimits> = {}, files: Partial<Spil
   const nothing = (): void => undefined
   const warnings = new Warnings({ debug: nothing, error: nothing, warn: (_facts, message) => void warned.push(message) })
   const directory = new PrivateDirectory(base, '{}')
-  const shelf = new SpillShelf(directory, warnings, { minFreeBytes: 0, retainedSpillBytes: 2 ** 40, ...limits }, { ...systemFiles, ...files })
+  const shelf = new SpillShelf(
+    directory,
+    warnings,
+    { minFreeBytes: 0, retainedSpillBytes: 2 ** 40, ...limits },
+    { ...systemFiles, ...files },
+    randomUUID,
+  )
   onTestFinished(async () => {
     shelf.withdrawAll()
     await directory.remove()

@@ -248,7 +248,7 @@ describe('ending a tree', () => {
     const machine = new FakeMachine()
     const { tree } = plant(machine)
     machine.add(member(1_001), { pid: 1_100, cookie: COOKIE })
-    tree.killNow(machine.snapshotSync())
+    tree.killNow(machine.index())
     expect([LEADER, 1_001, 1_100].filter((pid) => machine.processes.has(pid))).toEqual([])
   })
 })
@@ -301,6 +301,19 @@ describe('watching', () => {
     expect(Math.min(...steps)).toBeGreaterThanOrEqual(15)
   })
 
+  it('SP-54 a follower that reads and waits in turn does not start the back-off again with every line', async () => {
+    const machine = new FakeMachine()
+    const { tree, exit } = plant(machine)
+    machine.add(member(1_001))
+    exit()
+    for (let line = 0; line < 1_000; line++) {
+      tree.follow(true)
+      await machine.clock.advance(5)
+      tree.follow(false)
+    }
+    expect(machine.looks.length).toBeLessThan(15)
+  })
+
   it('a wait whose signal aborts leaves nothing behind, and only waiting for the exit holds the host', async () => {
     const machine = new FakeMachine()
     const { tree, exit } = plant(machine)
@@ -316,6 +329,7 @@ describe('watching', () => {
     expect(await waited).toBe(false)
     expect([machine.clock.timers, machine.clock.holding]).toEqual([1, 0])
     tree.follow(false)
+    await machine.clock.advance(1_000)
     expect(machine.clock.timers).toBe(0)
   })
 })

@@ -91,7 +91,7 @@ describe('ending a tree on Windows', () => {
 
   it('SP-50 at the end of the host taskkill runs synchronously', () => {
     const { machine, tree, runs } = plant()
-    tree.killNow(machine.snapshotSync())
+    tree.killNow(machine.index())
     expect(runs).toEqual(['taskkill /PID 1000 /T /F'])
   })
 

@@ -37,7 +37,7 @@ export class FifoSource implements Source {
     this.#descriptor = descriptor
     this.#buffer = buffer
     this.#capture = capture
-    const onread: OnReadOpts = { buffer, callback: (count) => this.#take(count) }
+    const onread: OnReadOpts = { buffer, callback: (count) => this.#received(count) }
     // Documented for the constructor, and missing from its type.
     const options: SocketConstructorOpts & { onread: OnReadOpts } = { fd: descriptor, readable: true, writable: false, onread }
     this.#socket = new Socket(options)
@@ -72,6 +72,17 @@ export class FifoSource implements Source {
   close(): void {
     if (!this.#socket.destroyed) this.#socket.destroy()
     this.#capture.end()
+  }
+
+  /** Nobody could catch what is thrown here. */
+  #received(count: number): boolean {
+    try {
+      return this.#take(count)
+    } catch (error) {
+      this.#capture.end(error instanceof Error ? error.message : String(error))
+      this.close()
+      return false
+    }
   }
 
   /** False stops the reading. */

@@ -122,7 +122,9 @@ export class FifoStock {
     }
   }
 
+  /** In a turn of its own: starting a program blocks the loop, and a spawn is under way. */
   async #makeLater(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
     try {
       const names = this.#freshNames()
       await this.#run('mkfifo', ['-m', MODE, ...names])

@@ -14,6 +14,8 @@ export interface ChannelParts {
   readonly shelf: SpillShelf
   /** Shared by all streams: what is read into it is copied before the next read. */
   readonly buffer: Buffer
+  /** The name of a FIFO stays until its stream has ended. */
+  readonly keepsNames: boolean
 }
 
 /** Something that lives until its end comes, or the runtime's. */
@@ -30,6 +32,7 @@ export class OutputChannel implements Closable {
   readonly #mode: OutputMode
   readonly #parts: ChannelParts
   #fifo: Fifo | undefined
+  #kept: Fifo | undefined
   #source: Source | undefined
 
   constructor(mode: OutputMode, parts: ChannelParts) {
@@ -55,11 +58,11 @@ export class OutputChannel implements Closable {
       this.stream = this.#takeFifo((descriptor) => new Socket({ fd: descriptor, readable: true, writable: false })) ?? pipe
       if (this.stream === undefined) return
       open.add(this)
-      this.stream.once('close', () => open.delete(this))
+      this.stream.once('close', () => this.#ended(open))
       return
     }
     open.add(this)
-    capture.onEnd = () => open.delete(this)
+    capture.onEnd = () => this.#ended(open)
     try {
       this.#source = this.#takeFifo((descriptor) => new FifoSource(descriptor, this.#parts.buffer, capture))
       if (this.#source === undefined && pipe !== undefined) this.#source = new PipeSource(pipe, capture)
@@ -95,11 +98,18 @@ export class OutputChannel implements Closable {
     this.stream?.destroy()
   }
 
+  #ended(open: Set<Closable>): void {
+    open.delete(this)
+    if (this.#kept !== undefined) this.#parts.stock.discard(this.#kept)
+    this.#kept = undefined
+  }
+
   #takeFifo<T>(use: (descriptor: number) => T): T | undefined {
     const fifo = this.#fifo
     if (fifo === undefined) return undefined
     this.#fifo = undefined
-    this.#parts.stock.discard(fifo)
+    if (this.#parts.keepsNames) this.#kept = fifo
+    else this.#parts.stock.discard(fifo)
     try {
       return use(fifo.readEnd)
     } catch (error) {

@@ -66,12 +66,15 @@ function byFifo(bytes: Uint8Array, stock: FifoStock): StdinData | undefined {
     return undefined
   }
   let stream: Socket | undefined
+  // Let go of once it is on its way: the handle of a spawn outlives its data.
+  let undelivered: Uint8Array | undefined = bytes
   return {
     end: { kind: 'fifo', path: fifo.path },
     launched() {
       stock.cancel(fifo)
       stream = new Socket({ fd: writeEnd, readable: false, writable: true })
-      deliver(stream, bytes)
+      deliver(stream, undelivered)
+      undelivered = undefined
     },
     cancel() {
       stock.cancel(fifo)
@@ -83,18 +86,20 @@ function byFifo(bytes: Uint8Array, stock: FifoStock): StdinData | undefined {
 
 function byPipe(bytes: Uint8Array): StdinData {
   let stream: (Writable & { unref?(): unknown }) | undefined
+  let undelivered: Uint8Array | undefined = bytes
   return {
     end: { kind: 'pipe' },
     launched(end) {
       stream = end
-      if (end !== undefined) deliver(end, bytes)
+      if (end !== undefined) deliver(end, undelivered)
+      undelivered = undefined
     },
     cancel: nothing,
     detach: () => void stream?.unref?.(),
   }
 }
 
-function deliver(stream: Writable, bytes: Uint8Array): void {
+function deliver(stream: Writable, bytes: Uint8Array | undefined): void {
   // The child closed its standard input, or died. It destroys the stream, and so lets go of the rest of the data.
   stream.on('error', nothing)
   stream.end(bytes)

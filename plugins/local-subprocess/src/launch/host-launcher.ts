@@ -10,14 +10,17 @@ const NOTHING: Launched = { pid: undefined, stdin: undefined, stdout: undefined,
 /** Launches as a child of the host itself. */
 export class HostLauncher implements Launcher {
   readonly #spawn: SpawnFunction
+  readonly #detached: boolean
   readonly #assertRunnable: (plan: LaunchPlan) => void
 
   /**
    * `assertRunnable` throws what the platform would for a program that is not there: needed where a missing program would first start
    * a command interpreter.
    */
-  constructor(spawn: SpawnFunction, assertRunnable: (plan: LaunchPlan) => void = () => undefined) {
+  constructor(spawn: SpawnFunction, platform: NodeJS.Platform, assertRunnable: (plan: LaunchPlan) => void = () => undefined) {
     this.#spawn = spawn
+    // There are no sessions on Windows, and a detached child opens a window for each console program that it runs.
+    this.#detached = platform !== 'win32'
     this.#assertRunnable = assertRunnable
   }
 
@@ -31,7 +34,7 @@ export class HostLauncher implements Launcher {
         cwd: plan.cwd,
         env: withoutHostAdditions(plan.env),
         stdio,
-        detached: true,
+        detached: this.#detached,
         windowsHide: true,
         ...(plan.argv0 !== undefined && { argv0: plan.argv0 }),
       })

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { closeSync, constants, fchmod, close as fsClose, fstat, open, openSync, readSync, statfs, unlink, writev } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -33,12 +32,14 @@ export class SpillShelf {
   readonly files: SpillFiles
   readonly #directory: PrivateDirectory
   readonly #warnings: Warnings
+  readonly #randomName: () => string
   readonly #oldestFirst = new Set<SpillFile>()
   #bytes = 0
   /** Replaced by each activation. */
   limits: SpillLimits
 
-  constructor(directory: PrivateDirectory, warnings: Warnings, limits: SpillLimits, files: SpillFiles) {
+  constructor(directory: PrivateDirectory, warnings: Warnings, limits: SpillLimits, files: SpillFiles, randomName: () => string) {
+    this.#randomName = randomName
     this.#directory = directory
     this.#warnings = warnings
     this.limits = limits
@@ -59,7 +60,7 @@ export class SpillShelf {
 
   async #create(): Promise<{ readonly path: string; readonly descriptor: number }> {
     await this.assertRoom()
-    const path = join(this.#directory.path(), `${randomUUID()}.out`)
+    const path = join(this.#directory.path(), `${this.#randomName()}.out`)
     return { path, descriptor: await this.files.create(path) }
   }
 

@@ -5,7 +5,7 @@ import type { ProcessTree, TreeEvents } from './process-tree.ts'
 import { WindowsTree } from './windows-tree.ts'
 
 export function makeTree(leader: Leader, { world, watch, aborts }: Runtime, events: TreeEvents): ProcessTree {
-  const { table, clock, host, send, run, runSync } = world
-  const parts = { table, clock, host, watch, aborts }
+  const { table, clock, send, run, runSync } = world
+  const parts = { table, clock, watch, aborts }
   return world.platform === 'win32' ? new WindowsTree(leader, { ...parts, run, runSync }, events) : new PosixTree(leader, { ...parts, send }, events)
 }

@@ -1,4 +1,5 @@
-import type { ProcessEntry, Snapshot } from './process-table.ts'
+import type { ProcessIndex } from './process-index.ts'
+import type { ProcessEntry } from './process-table.ts'
 
 /** What is known of a tree. Its leader's pid is the number of its group and of its session. */
 export interface TreeFacts {
@@ -13,8 +14,8 @@ export interface TreeFacts {
 }
 
 export interface Census {
-  /** Alive, the leader included, by identity. */
-  readonly members: readonly ProcessEntry[]
+  /** Alive, by pid; the leader included. */
+  readonly members: ReadonlyMap<number, ProcessEntry>
   /** Somebody, dead or alive, member or not, is in the group of that number. */
   readonly groupSeen: boolean
 }
@@ -22,66 +23,44 @@ export interface Census {
 /** A process's start is rounded down to the table's unit, and so is the exit it is compared with. */
 const ROUNDING = 1
 
-/** Who belongs to a tree. Pure. The host, its group, its ancestors and pid 1 never do, whatever the evidence. */
-export function takeCensus(snapshot: Snapshot, facts: TreeFacts, host: number): Census {
-  const exempt = exemptions(snapshot, host)
+/** Who belongs to a tree. Pure. */
+export function takeCensus(index: ProcessIndex, facts: TreeFacts): Census {
   const members = new Map<number, ProcessEntry>()
-  const candidates: ProcessEntry[] = []
-  const byNumber = !facts.groupGone && !isRecycled(snapshot, facts)
-  let groupSeen = false
-  for (const entry of snapshot.entries.values()) {
-    if (entry.group === facts.leader) groupSeen = true
-    if (entry.zombie || exempt(entry)) continue
-    if (isSeed(entry, snapshot, facts, byNumber)) members.set(entry.pid, entry)
-    else candidates.push(entry)
-  }
-  addDescendants(members, candidates)
-  return { members: [...members.values()], groupSeen }
-}
-
-export function exemptions(snapshot: Snapshot, host: number): (entry: ProcessEntry) => boolean {
-  const ancestors = new Set<number>()
-  for (let pid = host; pid > 1 && !ancestors.has(pid); pid = snapshot.entries.get(pid)?.parent ?? 0) ancestors.add(pid)
-  const group = snapshot.entries.get(host)?.group
-  return (entry) => entry.pid <= 1 || ancestors.has(entry.pid) || entry.group === group
-}
-
-function isSeed(entry: ProcessEntry, snapshot: Snapshot, facts: TreeFacts, byNumber: boolean): boolean {
-  const { leaderExitedAt } = facts
-  if (entry.pid === facts.leader) {
+  const add = (entry: ProcessEntry): void => {
+    if (members.has(entry.pid) || index.isOut(entry)) return
     // The pid of an unreaped leader cannot be anybody else's. Afterwards it is either a stale sight of the leader, or a stranger.
-    return leaderExitedAt === undefined
+    if (entry.pid === facts.leader && facts.leaderExitedAt !== undefined) return
+    members.set(entry.pid, entry)
+    for (const child of index.byParent.get(entry.pid) ?? []) {
+      // Windows keeps the number of a parent that ended, and gives it to others: those are younger than the child.
+      if (child.start >= entry.start) add(child)
+    }
   }
-  if (facts.known.get(entry.pid)?.start === entry.start) return true
-  const cookie = snapshot.cookie(entry)
-  if (cookie !== undefined) return cookie === facts.cookie
-  if (!byNumber || (entry.group !== facts.leader && entry.session !== facts.leader)) return false
-  // Without a cookie, group and session are evidence for what was there before the leader's exit. What is younger could be in a group
-  // that got the same number after this one had died out unseen.
+  const leader = index.entries.get(facts.leader)
+  if (leader !== undefined) add(leader)
+  for (const seen of facts.known.values()) {
+    const entry = index.entries.get(seen.pid)
+    if (entry?.start === seen.start) add(entry)
+  }
+  for (const entry of index.byCookie.get(facts.cookie) ?? []) add(entry)
+  const inGroup = index.byGroup.get(facts.leader) ?? []
+  if (!facts.groupGone && !isRecycled(leader, facts)) {
+    for (const entry of [...inGroup, ...(index.bySession.get(facts.leader) ?? [])]) if (isCredible(entry, index, facts)) add(entry)
+  }
+  return { members, groupSeen: inGroup.length > 0 }
+}
+
+/**
+ * Without a cookie, group and session are evidence for what was there before the leader's exit. What is younger could be in a group
+ * that got the same number after this one had died out unseen. Another's cookie is evidence against it.
+ */
+function isCredible(entry: ProcessEntry, index: ProcessIndex, { cookie, leaderExitedAt }: TreeFacts): boolean {
+  const own = index.cookie(entry)
+  if (own !== undefined) return own === cookie
   return leaderExitedAt === undefined || entry.start <= leaderExitedAt + ROUNDING
 }
 
 /** The leader's pid is in use by a process that started after the leader had gone: so the number was free, and the group is another. */
-function isRecycled(snapshot: Snapshot, facts: TreeFacts): boolean {
-  const { leaderExitedAt } = facts
-  const namesake = snapshot.entries.get(facts.leader)
+function isRecycled(namesake: ProcessEntry | undefined, { leaderExitedAt }: TreeFacts): boolean {
   return leaderExitedAt !== undefined && namesake !== undefined && namesake.start > leaderExitedAt + ROUNDING
-}
-
-function addDescendants(members: Map<number, ProcessEntry>, candidates: readonly ProcessEntry[]): void {
-  const children = new Map<number, ProcessEntry[]>()
-  for (const entry of candidates) {
-    const siblings = children.get(entry.parent)
-    if (siblings === undefined) children.set(entry.parent, [entry])
-    else siblings.push(entry)
-  }
-  const parents = [...members.keys()]
-  for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
-    for (const child of children.get(parent) ?? []) {
-      // Windows keeps the number of a parent that ended, and gives it to others: those are younger than the child.
-      if (members.has(child.pid) || child.start < (members.get(parent)?.start ?? 0)) continue
-      members.set(child.pid, child)
-      parents.push(child.pid)
-    }
-  }
 }

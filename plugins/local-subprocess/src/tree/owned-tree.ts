@@ -1,7 +1,8 @@
 import type { AbortHub } from '../abort-hub.ts'
 import type { Clock } from '../clock.ts'
 import { type Census, type TreeFacts, takeCensus } from './members.ts'
-import type { ProcessEntry, ProcessTable, Snapshot } from './process-table.ts'
+import type { ProcessIndex } from './process-index.ts'
+import type { ProcessEntry, ProcessTable } from './process-table.ts'
 import type { ProcessTree, TreeEvents } from './process-tree.ts'
 import type { Look, Watch, Watcher } from './watch.ts'
 
@@ -10,8 +11,6 @@ export interface TreeParts {
   readonly clock: Clock
   readonly watch: Watch
   readonly aborts: AbortHub
-  /** The host's pid. */
-  readonly host: number
 }
 
 export interface Leader {
@@ -44,7 +43,7 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
 
   abstract probe(): void
   abstract terminate(): void
-  abstract killNow(snapshot: Snapshot | undefined): void
+  abstract killNow(index: ProcessIndex | undefined): void
   /** `terminate` was called. */
   protected abstract readonly ending: boolean
   /** Members are looked after although the leader lives, and nobody waits. */
@@ -77,6 +76,7 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
     this.#leaderExitedAt = this.parts.table.now()
     this.#leaderExitedAtMs = this.parts.clock.now()
     this.updateWatch()
+    if (this.wanted) this.parts.watch.hasten()
   }
 
   async waitForExit(signal?: AbortSignal): Promise<boolean> {
@@ -93,6 +93,7 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
       })
     })
     this.updateWatch()
+    if (this.leaderExited) this.parts.watch.hasten()
     try {
       return await observed
     } finally {
@@ -107,9 +108,10 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
     return this.#gone ? 0 : this.remaining.filter((pid) => pid !== this.leader.pid).length
   }
 
+  /** Leaving waits for the next look: a follower that reads and waits in turn must not start the back-off again with every line. */
   follow(wanted: boolean): void {
     this.#followers += wanted ? 1 : -1
-    this.updateWatch()
+    if (wanted) this.updateWatch()
   }
 
   abandon(): void {
@@ -119,30 +121,35 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
 
   observe(look: Look): void {
     this.take(look)
-    if (!this.#gone) this.looked()
+    if (this.#gone) return
+    this.looked()
+    this.updateWatch()
   }
 
-  protected take({ snapshot, begunAtMs }: Look): void {
-    if (this.#gone || snapshot === undefined) return
-    const census = this.census(snapshot)
-    this.known = new Map(census.members.map((entry) => [entry.pid, entry]))
-    if (census.members.length > 0 || !this.leaderExited || begunAtMs < this.#leaderExitedAtMs || !this.isAbsent(census)) return
+  protected take({ index, begunAtMs }: Look): void {
+    if (this.#gone || index === undefined) return
+    const census = this.census(index)
+    this.known = census.members
+    if (census.members.size > 0 || !this.leaderExited || begunAtMs < this.#leaderExitedAtMs || !this.isAbsent(census)) return
     this.#gone = true
     this.#release(true)
     this.#events.gone()
   }
 
-  protected census(snapshot: Snapshot): Census {
+  protected census(index: ProcessIndex): Census {
     const { pid, cookie } = this.leader
     const facts: TreeFacts = { leader: pid, leaderExitedAt: this.#leaderExitedAt, groupGone: this.groupGone, cookie, known: this.known }
-    return takeCensus(snapshot, facts, this.parts.host)
+    return takeCensus(index, facts)
+  }
+
+  protected get wanted(): boolean {
+    return this.holdsHost || this.#followers > 0
   }
 
   /** While the leader lives nobody needs to look: its exit will be told. */
   protected updateWatch(): void {
     if (this.#gone || this.#abandoned) return
-    const wanted = this.holdsHost || this.#followers > 0
-    if ((wanted && this.leaderExited) || this.insisting) this.parts.watch.add(this)
+    if ((this.wanted && this.leaderExited) || this.insisting) this.parts.watch.add(this)
     else this.parts.watch.remove(this)
   }
 

@@ -1,7 +1,8 @@
 import type { Timer } from '../clock.ts'
 import type { Census } from './members.ts'
 import { type Leader, OwnedTree, type TreeParts } from './owned-tree.ts'
-import type { ProcessEntry, Snapshot } from './process-table.ts'
+import type { ProcessIndex } from './process-index.ts'
+import type { ProcessEntry } from './process-table.ts'
 import type { TreeEvents } from './process-tree.ts'
 import type { Look } from './watch.ts'
 
@@ -45,12 +46,13 @@ export class PosixTree extends OwnedTree {
     const groupReached = this.#signalGroup(POLITE)
     this.#escalation = this.parts.clock.after(this.leader.graceMs, () => this.#force())
     this.updateWatch()
+    this.parts.watch.hasten()
     void this.parts.watch.look().then((look) => this.#signalRest(look, groupReached))
   }
 
-  override killNow(snapshot: Snapshot | undefined): void {
+  override killNow(index: ProcessIndex | undefined): void {
     if (this.gone) return
-    if (snapshot !== undefined) this.known = new Map(this.census(snapshot).members.map((entry) => [entry.pid, entry]))
+    if (index !== undefined) this.known = this.census(index).members
     this.#signalAll(FORCED, false)
   }
 
@@ -79,6 +81,7 @@ export class PosixTree extends OwnedTree {
     this.#signalGroup(FORCED)
     // Captures again, and goes on until nothing is left.
     this.updateWatch()
+    this.parts.watch.hasten()
   }
 
   #signalAll(signals: readonly NodeJS.Signals[], groupReached: boolean): void {

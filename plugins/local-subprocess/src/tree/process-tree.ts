@@ -1,4 +1,4 @@
-import type { Snapshot } from './process-table.ts'
+import type { ProcessIndex } from './process-index.ts'
 
 /** One spawned tree, from its leader's start until nothing of it is left. */
 export interface ProcessTree {
@@ -14,7 +14,7 @@ export interface ProcessTree {
   /** Nobody looks after it any more: who still waits hears false. */
   abandon(): void
   /** Everything at once, synchronously: the host is ending. */
-  killNow(snapshot: Snapshot | undefined): void
+  killNow(index: ProcessIndex | undefined): void
   /** Absence was observed: no signal and no probe any more. */
   readonly gone: boolean
   /** Members found last, for the report of what would not end. */

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../clock.ts'
-import type { ProcessTable, Snapshot } from './process-table.ts'
+import { ProcessIndex } from './process-index.ts'
+import type { ProcessTable } from './process-table.ts'
 
 const FIRST_STEP_MS = 15
 const LAST_STEP_MS = 1_000
@@ -9,7 +10,7 @@ export interface Look {
   /** By the clock; what happened later may be missing. */
   readonly begunAtMs: number
   /** Undefined when the table could not be read. */
-  readonly snapshot: Snapshot | undefined
+  readonly index: ProcessIndex | undefined
 }
 
 export interface Watcher {
@@ -33,9 +34,12 @@ export class Watch {
   #lookedAt = Number.NEGATIVE_INFINITY
   #looking = false
 
-  constructor(table: ProcessTable, clock: Clock) {
+  readonly #host: number
+
+  constructor(table: ProcessTable, clock: Clock, host: number) {
     this.#table = table
     this.#clock = clock
+    this.#host = host
   }
 
   /** A look that began after the call. */
@@ -46,11 +50,20 @@ export class Watch {
     })
   }
 
-  /** Each look is shown to the watcher until it is removed. Something has changed: the back-off starts again. */
+  /** Each look is shown to the watcher until it is removed. */
   add(watcher: Watcher): void {
+    if (this.#watchers.has(watcher)) {
+      this.update()
+      return
+    }
     this.#watchers.add(watcher)
+    this.hasten()
+  }
+
+  /** Something has changed: the back-off starts again. */
+  hasten(): void {
     this.#step = FIRST_STEP_MS
-    this.#schedule(0)
+    if (!this.#isIdle()) this.#schedule(0)
   }
 
   /** A watcher changed what it says of the host. */
@@ -85,7 +98,8 @@ export class Watch {
     this.#lookedAt = this.#clock.now()
     const requests = this.#requests
     this.#requests = []
-    const look = { begunAtMs: this.#lookedAt, snapshot: await this.#table.snapshot() }
+    const snapshot = await this.#table.snapshot()
+    const look = { begunAtMs: this.#lookedAt, index: snapshot && new ProcessIndex(snapshot, this.#host) }
     this.#looking = false
     for (const resolve of requests) resolve(look)
     for (const watcher of [...this.#watchers]) if (this.#watchers.has(watcher)) watcher.observe(look)

@@ -1,6 +1,6 @@
 import type { RunProgram, RunProgramSync } from '../channel/fifo-stock.ts'
 import { type Leader, OwnedTree, type TreeParts } from './owned-tree.ts'
-import type { Snapshot } from './process-table.ts'
+import type { ProcessIndex } from './process-index.ts'
 import type { TreeEvents } from './process-tree.ts'
 
 /**
@@ -40,11 +40,12 @@ export class WindowsTree extends OwnedTree {
     this.#terminated = true
     if (!this.leaderExited) this.#kill(this.leader.pid)
     this.updateWatch()
+    this.parts.watch.hasten()
   }
 
-  override killNow(snapshot: Snapshot | undefined): void {
+  override killNow(index: ProcessIndex | undefined): void {
     if (this.gone) return
-    if (snapshot !== undefined) this.known = new Map(this.census(snapshot).members.map((entry) => [entry.pid, entry]))
+    if (index !== undefined) this.known = this.census(index).members
     for (const pid of this.remaining) this.#runSync('taskkill', taskkill(pid))
   }
 
