@@ -147,6 +147,7 @@ describe('body and output', () => {
     ['a coded error', new CodedError('SHELL_MISSING', 'no shell'), 'SHELL_MISSING: no shell'],
     ['a ToolError', new ToolError('TOOL_DENIED', 'no'), 'TOOL_DENIED: no'],
     ["the platform's error", Object.assign(new Error('ENOENT: no such file'), { code: 'ENOENT' }), 'ENOENT: ENOENT: no such file'],
+    ['a code that is a sentence', Object.assign(new Error('odd'), { code: 'Not a code' }), 'TOOL_FAILED: odd'],
     ['an odd code', Object.assign(new Error('odd'), { code: 20 }), 'TOOL_FAILED: odd'],
     ['a string', 'just text', 'TOOL_FAILED: just text'],
     ['a number', 7, 'TOOL_FAILED: 7'],
