@@ -1,1 +1,5 @@
-export {}
+export { HarnessError, type HarnessErrorCode } from './errors.ts'
+export { Harness, type HarnessFault, type HarnessOptions, harness } from './harness.ts'
+export type { Leftover } from './leftover.ts'
+export type { Listened } from './listener-watch.ts'
+export { type HarnessRow, providing, row } from './row.ts'
