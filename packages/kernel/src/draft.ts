@@ -36,7 +36,6 @@ export class Draft implements Transaction {
   readonly lists: Lists = { loaded: [], unloaded: [], reconfigured: [], replaced: [], untouched: [] }
   /** Rows that must not end failed. */
   readonly required = new Set<RowUnit>()
-  readonly parked: RowUnit[] = []
   readonly #world: World
   readonly #edits: Edits
   readonly #undo: (() => void)[] = []
@@ -50,7 +49,7 @@ export class Draft implements Transaction {
 
   load<Input>(plugin: Plugin<Input>, config?: NoInfer<Input>, options: LoadOptions = {}): void {
     this.#assertOpen()
-    const row = this.#edits.load(plugin as Plugin, config, options)
+    const row = this.#edits.load(plugin as Plugin, config, options, true)
     this.#undo.push(() => {
       this.#edits.unload(row)
       // An edit that was refused has never happened: nobody hears of its rows.
@@ -63,9 +62,7 @@ export class Draft implements Transaction {
 
   unload(id: string): void {
     const row = this.#row(id)
-    row.parked = true
-    this.parked.push(row)
-    this.#edits.unload(row)
+    this.#edits.park(row)
     this.#undo.push(() => this.#edits.restore(row))
     this.#changed.delete(row)
     this.required.delete(row)

@@ -20,10 +20,15 @@ export class Edits {
     this.#budgets = budgets
   }
 
-  /** @throws KernelError PLUGIN_LOADED_TWICE, CONFIG_INVALID */
-  load(plugin: Plugin, input: unknown, options: LoadOptions = {}): RowUnit {
+  /**
+   * @param isSuccessor the same edit has unloaded the row whose id it takes
+   * @throws KernelError PLUGIN_LOADED_TWICE, CONFIG_INVALID
+   */
+  load(plugin: Plugin, input: unknown, options: LoadOptions = {}, isSuccessor = false): RowUnit {
     const id = options.id ?? checkPlugin(plugin).name
-    if (this.#world.rows.has(id)) throw new KernelError('PLUGIN_LOADED_TWICE', `row "${id}" is loaded already; unload it, or give another id`)
+    if (this.#world.rows.has(id) || (this.#world.parked.has(id) && !isSuccessor)) {
+      throw new KernelError('PLUGIN_LOADED_TWICE', `row "${id}" is loaded already; unload it, or give another id`)
+    }
     const desired = this.desire(plugin, input, id, options.budgets)
     const row = new RowUnit(id, this.#loaded++, desired, options.optional === true, options.budgets)
     this.#want(row)
@@ -60,12 +65,28 @@ export class Edits {
     this.#agenda.touch(row)
   }
 
-  /** Takes an unload back. */
+  /** An unload that may be taken back: the id stays taken, and what the row keeps stays. */
+  park(row: RowUnit): void {
+    row.parked = true
+    this.#world.parked.add(row.id)
+    this.unload(row)
+  }
+
+  /** Takes the unload back, unless somebody else has asked the row to go meanwhile. */
   restore(row: RowUnit): void {
-    row.wanted = true
+    this.#world.parked.delete(row.id)
+    if (!row.parked) return
     row.parked = false
+    row.wanted = true
     row.unloaded = false
     this.#want(row)
+  }
+
+  /** The row is gone for good. */
+  release(row: RowUnit): void {
+    this.#world.parked.delete(row.id)
+    row.parked = false
+    if (row.unloaded) row.kept?.disposeAll()
   }
 
   /** @throws KernelError CAPABILITY_CYCLE with the path */

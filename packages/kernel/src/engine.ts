@@ -74,7 +74,8 @@ export class Engine implements Observer, TransactionHost {
     row.unloaded = true
     this.phase(row)
     if (this.#departed !== undefined) this.#departed.push(row)
-    else if (!row.parked) row.kept?.disposeAll()
+    else if (row.parked) this.transactions.depart(row)
+    else row.kept?.disposeAll()
   }
 
   dispose(row: RowUnit, run: () => void | Promise<void>): void {
@@ -172,16 +173,9 @@ export class Engine implements Observer, TransactionHost {
 
   unload(row: RowUnit): Promise<void> {
     const waitsForItself = this.#waitsFor(row)
+    if (row.parked) this.edits.release(row)
     this.edits.unload(row)
     return waitsForItself ? refuse(`unloading row "${row.id}" waits for the code that awaits it`) : this.#ready(row).catch(() => undefined)
-  }
-
-  async disposeKept(rows: readonly RowUnit[]): Promise<void> {
-    for (const { kept } of rows) {
-      if (kept === undefined) continue
-      kept.disposeAll()
-      await this.quiet()
-    }
   }
 
   /** From here on nothing comes up, and no command is taken. */
@@ -194,7 +188,11 @@ export class Engine implements Observer, TransactionHost {
   async closeRows(): Promise<void> {
     for (const row of this.world.rows.values()) this.edits.unload(row)
     await this.settled()
-    await this.disposeKept(this.#departed ?? [])
+    for (const { kept } of this.#departed ?? []) {
+      if (kept === undefined) continue
+      kept.disposeAll()
+      await this.quiet()
+    }
   }
 
   /** The row of this kernel in whose transition, or spawned work, the caller runs. */
@@ -237,7 +235,7 @@ export class Engine implements Observer, TransactionHost {
     if (row.unloaded) return this.#farewell(row)
     if (!this.transactions.isIdle) return undefined
     if (row.phase === 'failed') return row.failure?.error
-    const isTaken = row.provides.some(({ holder }) => holder !== undefined && holder.activation?.doomed === false)
+    const isTaken = row.provides.some(({ holder }) => holder !== row && holder?.activation?.isLive === true)
     return isTaken || !canArise(row) ? this.#unresolved(row) : undefined
   }
 

@@ -72,6 +72,8 @@ export class Lifecycle {
       if (provision.slot.provision !== provision) continue
       provision.slot.provision = undefined
       this.#observer.offered(provision, 'withdrawn')
+      // What failed with it, or waited for more than it, may now be something else.
+      for (const unit of provision.slot.interested) if (unit.activation === undefined) this.#agenda.waiting.add(unit)
     }
     if (activation.scope.shut()) this.#closed(activation)
     else {
@@ -141,8 +143,8 @@ export class Lifecycle {
     const { row } = unit
     if (offers.length > 0) this.#offer(offers)
     if (activation.forks.length > 0) for (const fork of activation.forks) this.#agenda.changed.add(fork)
-    // What it might have provided and does not is not coming.
-    if (row.provides.length > offers.length) this.#agenda.setback = true
+    // What it might have provided and does not is not coming, and its rivals are out of the race.
+    if (row.provides.length > offers.length || row.provides.some(({ claimants }) => claimants.length > 1)) this.#agenda.setback = true
     if (row.kept !== undefined) this.#observer.succeeded(row.kept, activation)
     if (parent !== undefined) return
     row.times = { activationMs: performance.now() - activation.since, closingMs: row.times?.closingMs }

@@ -82,21 +82,8 @@ function claims(row: RowUnit): 'present' | 'hold' | 'wait' {
   return row.provides.some((slot) => isOutrun(row, slot)) ? 'hold' : 'present'
 }
 
-/** Is there a claimant that was loaded before the row, and gets the slot? */
-function isOutrun(row: RowUnit, slot: Slot, known = new Map<RowUnit, boolean>()): boolean {
-  for (const rival of slot.claimants) {
-    if (rival === row) return false
-    if (getsItsSlots(rival, slot, known)) return true
-  }
-  return false
-}
-
-/** Each of them: a rival that is outrun for one of its slots does not start, and stands in nobody's way for the others. */
-function getsItsSlots(row: RowUnit, slot: Slot, known: Map<RowUnit, boolean>): boolean {
-  let gets = known.get(row)
-  if (gets === undefined) {
-    gets = bringers(slot, row).length > 0 && canArise(row, row.provides) && !row.provides.some((other) => isOutrun(row, other, known))
-    known.set(row, gets)
-  }
-  return gets
+/** Is there a claimant that was loaded before the row, and may still get the slot? */
+function isOutrun(row: RowUnit, slot: Slot): boolean {
+  const earlier = slot.claimants.slice(0, slot.claimants.indexOf(row))
+  return earlier.some((rival) => bringers(slot, rival).length > 0 && canArise(rival, rival.provides))
 }

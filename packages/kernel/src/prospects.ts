@@ -43,7 +43,8 @@ export function canArise(goal: Unit, exclusive: readonly Slot[] = []): boolean {
 
 /** What of a claimant may still bring the slot: the row itself while it is not up, then forks of it that are not. */
 export function bringers(slot: Slot, row: RowUnit): Unit[] {
-  const free = row.provides.every(({ holder }) => holder === undefined || holder === row || holder.activation?.doomed === true)
+  // A holder that is not up yet may fail and free the slot.
+  const free = row.provides.every(({ holder }) => holder === undefined || holder === row || holder.activation?.isLive !== true)
   if (!free || slot.provision?.owner?.doomed === false) return []
   return notUp(row)
 }

@@ -11,8 +11,6 @@ export interface TransactionHost {
   readonly edits: Edits
   /** No row is in transition. */
   quiet(): Promise<void>
-  /** Ends what the rows kept, one row after the other. */
-  disposeKept(rows: readonly RowUnit[]): Promise<void>
   /** @throws KernelError KERNEL_CLOSED */
   assertOpen(): void
   /** `report` is undefined for an edit that was refused. */
@@ -26,6 +24,7 @@ export class Transactions {
   #open = 0
   /** Rows that went down although they were active, since the running transaction began. */
   #shaken: Set<RowUnit> | undefined
+  #departed: RowUnit[] = []
   #unverified: [Kept, Activation][] = []
 
   constructor(host: TransactionHost) {
@@ -38,6 +37,11 @@ export class Transactions {
 
   shake(row: RowUnit): void {
     this.#shaken?.add(row)
+  }
+
+  /** A row it unloads is down; what such rows kept ends in the order they went, dependents first. */
+  depart(row: RowUnit): void {
+    this.#departed.push(row)
   }
 
   /** What a row kept before stays beside the new values until the transaction has been verified. */
@@ -76,11 +80,15 @@ export class Transactions {
     const failed = failing([...draft.required, ...this.#shaken])
     if (failed.length === 0) {
       this.#verified()
-      await this.#host.disposeKept(draft.parked)
+      for (const row of this.#departed.splice(0)) {
+        this.#host.edits.release(row)
+        await this.#host.quiet()
+      }
       return { outcome: 'committed', ...draft.lists }
     }
     const cause = failed[0]?.failure?.error
     const ids = failed.map(({ id }) => id)
+    this.#departed = []
     draft.takeBack()
     await this.#host.quiet()
     const lost = failing([...this.#shaken])

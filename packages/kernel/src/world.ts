@@ -152,6 +152,8 @@ export function inOrder(a: Unit, b: Unit): number {
 export class World {
   /** Wanted rows by id, and the slots by capability key. */
   readonly rows = new Map<string, RowUnit>()
+  /** Ids that a transaction under way may have to give back. */
+  readonly parked = new Set<string>()
   readonly #slots = new Map<string, Slot>()
 
   slot(key: string): Slot {
