@@ -68,6 +68,7 @@ describe.each(NAMES)('%s, variants', (tool) => {
     expect(app.view?.outputSchema).toMatchObject({ type: 'object', additionalProperties: false, properties: { kind: { const: 'foreground' } } })
     await app[Symbol.asyncDispose]()
     app = await compose({ tool, shell, jobs: {} })
+    expect(app.view?.outputSchema).toMatchObject({ type: 'object' })
     const published = app.view?.outputSchema as unknown as { oneOf: { properties: { kind: { const: string } } }[] } | undefined
     expect(published?.oneOf.map(({ properties }) => properties.kind.const)).toEqual(['background', 'promoted', 'foreground'])
   })

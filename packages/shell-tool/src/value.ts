@@ -74,8 +74,11 @@ export const foregroundSchema = z.strictObject({
   stopped: z.string().optional(),
 })
 
-export const jobBackedSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('background'), jobId: z.string(), timeoutIgnored: z.literal(true).optional() }),
-  z.strictObject({ kind: z.literal('promoted'), jobId: z.string(), timeoutMs: size, output: z.string() }),
-  foregroundSchema,
-])
+export const jobBackedSchema = z
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('background'), jobId: z.string(), timeoutIgnored: z.literal(true).optional() }),
+    z.strictObject({ kind: z.literal('promoted'), jobId: z.string(), timeoutMs: size, output: z.string() }),
+    foregroundSchema,
+  ])
+  // Every branch is an object; MCP wants to read that at the root.
+  .meta({ type: 'object' })
