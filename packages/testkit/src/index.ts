@@ -3,3 +3,7 @@ export { Harness, type HarnessFault, type HarnessOptions, harness } from './harn
 export type { Leftover } from './leftover.ts'
 export type { Listened } from './listener-watch.ts'
 export { type HarnessRow, providing, row } from './row.ts'
+export type { Match } from './script.ts'
+export { ScriptedOutput } from './scripted-output.ts'
+export { ScriptedExecution, ScriptedShell, type ScriptedShellOptions, type ShellAnswer } from './scripted-shell.ts'
+export { type ProcessAnswer, ScriptedProcess, ScriptedSubprocess } from './scripted-subprocess.ts'
