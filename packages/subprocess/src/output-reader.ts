@@ -23,7 +23,11 @@ export interface OutputReader {
   readFrom(byteOffset: number, maxBytes?: number): OutputRead
   /** The owner no longer needs more than the tail: deletes the spill file. Idempotent. */
   release(): void
-  /** Resolves true once size() > afterOffset or data was lost; false when `signal` aborts or the stream is finished. Never rejects. */
+  /**
+   * Resolves true once size() > afterOffset or data was lost; false when `signal` aborts or the stream is finished. Never rejects.
+   * A follower passes the `size()` it saw before a read that returned nothing, not `nextOffset`: an unfinished character is held back
+   * from the text but counts in the size. After false a last read returns what was held back.
+   */
   changed(afterOffset: number, signal: AbortSignal): Promise<boolean>
 }
 

@@ -61,7 +61,7 @@ export class Runtime {
       stock: new FifoStock(this.directory, world.run, world.runSync, world.clock, (error) =>
         this.warnings.once('mkfifo', { err: error }, 'cannot make FIFOs; output goes through pipes, and commands cannot open /dev/stdout'),
       ),
-      shelf: new SpillShelf(this.directory, this.warnings, settings, world.files, world.randomName),
+      shelf: new SpillShelf(this.directory, this.warnings, settings, world),
       buffer: Buffer.allocUnsafeSlow(READ_BYTES),
       // A name that is gone can still be opened by way of /proc/self/fd, but not by way of the /dev/fd of others.
       keepsNames: world.platform !== 'linux',

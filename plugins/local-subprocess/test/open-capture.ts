@@ -6,6 +6,7 @@ import type { Collect } from '@tenon/subprocess'
 import { onTestFinished } from 'vitest'
 import { AbortHub } from '../src/abort-hub.ts'
 import { PrivateDirectory } from '../src/channel/private-directory.ts'
+import { systemClock } from '../src/clock.ts'
 import { Capture } from '../src/output/capture.ts'
 import { CapturedOutput } from '../src/output/captured-output.ts'
 import { type SpillFiles, type SpillLimits, SpillShelf, systemFiles } from '../src/output/spill-shelf.ts'
@@ -23,16 +24,17 @@ export interface OpenedShelf {
 export function openShelf(limits: Partial<SpillLimits> = {}, files: Partial<SpillFiles> = {}): OpenedShelf {
   const base = mkdtempSync(join(tmpdir(), 'capture-test-'))
   const warned: string[] = []
+  let nowMs = 0
   const nothing = (): void => undefined
   const warnings = new Warnings({ debug: nothing, error: nothing, warn: (_facts, message) => void warned.push(message) })
   const directory = new PrivateDirectory(base, '{}')
-  const shelf = new SpillShelf(
-    directory,
-    warnings,
-    { minFreeBytes: 0, retainedSpillBytes: 2 ** 40, ...limits },
-    { ...systemFiles, ...files },
-    randomUUID,
-  )
+  // Time enough between any two writes for a look at the file.
+  const now = (): number => {
+    nowMs += 1_000
+    return nowMs
+  }
+  const outside = { files: { ...systemFiles, ...files }, randomName: randomUUID, clock: { ...systemClock, now } }
+  const shelf = new SpillShelf(directory, warnings, { minFreeBytes: 0, retainedSpillBytes: 2 ** 40, ...limits }, outside)
   onTestFinished(async () => {
     shelf.withdrawAll()
     await directory.remove()

@@ -10,8 +10,9 @@ const BLOCKS_PER_WRITE = 8
 /** Bytes that may wait for the disk outside the ring; beyond it the reading pauses and the child feels the back-pressure. */
 export const QUEUE_BYTES = 4_194_304
 
-/** A look at the free space and at the file's name costs two system calls in the pool: once per so many bytes, not per write. */
+/** Free space and the file's name are looked at once per so many bytes, or so much time: each look is two more trips to the thread pool. */
 const INSPECT_EVERY_BYTES = 8_388_608
+const INSPECT_EVERY_MS = 50
 
 interface Block {
   readonly buffer: Buffer
@@ -50,7 +51,8 @@ export class SpillFile {
   /** Bytes [0, taken) have left the ring for a block or the file; bytes [0, written) are in the file. */
   #taken = 0
   #written = 0
-  #inspectedAt = 0
+  #inspectedBytes = 0
+  #inspectedAtMs = 0
   #flushes: { readonly upTo: number; readonly resolve: () => void }[] = []
 
   constructor(ring: Ring, tailBytes: number, shelf: SpillShelf, onRoom: () => void) {
@@ -171,7 +173,13 @@ export class SpillFile {
   async #run(): Promise<void> {
     try {
       this.#descriptor ??= await this.#open()
-      for (let blocks = this.#next(); blocks.length > 0 && !this.#withdrawn; blocks = this.#next()) await this.#write(this.#descriptor, blocks)
+      while (!this.#withdrawn) {
+        // One turn of the loop, so that what arrives meanwhile goes along: a write of a few bytes costs as much as one of many.
+        if (this.#queued < BLOCK_BYTES && !this.#ended) await new Promise((resolve) => setImmediate(resolve))
+        const blocks = this.#withdrawn ? [] : this.#next()
+        if (blocks.length === 0) break
+        await this.#write(this.#descriptor, blocks)
+      }
     } catch (error) {
       if (!this.#withdrawn) {
         if (!(error instanceof Vanished)) this.#shelf.fault('write', error)
@@ -206,13 +214,18 @@ export class SpillFile {
       this.#queued -= length
       if (this.#spare.length * BLOCK_BYTES < QUEUE_BYTES) this.#spare.push(buffer)
     }
-    if (this.#written - this.#inspectedAt >= INSPECT_EVERY_BYTES || this.#blocks.length === 0) await this.#inspect(descriptor)
+    if (this.#isInspectionDue()) await this.#inspect(descriptor)
     this.#settle()
     if (wasCongested && !this.congested) this.#onRoom()
   }
 
+  #isInspectionDue(): boolean {
+    return this.#written - this.#inspectedBytes >= INSPECT_EVERY_BYTES || this.#shelf.clock.now() - this.#inspectedAtMs >= INSPECT_EVERY_MS
+  }
+
   async #inspect(descriptor: number): Promise<void> {
-    this.#inspectedAt = this.#written
+    this.#inspectedBytes = this.#written
+    this.#inspectedAtMs = this.#shelf.clock.now()
     if ((await this.#files.links(descriptor)) === 0) throw new Vanished('somebody deleted the file')
     await this.#shelf.assertRoom()
   }

@@ -2,7 +2,9 @@ import { closeSync, constants, fchmod, close as fsClose, fstat, open, openSync, 
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { PrivateDirectory } from '../channel/private-directory.ts'
+import type { Clock } from '../clock.ts'
 import type { Warnings } from '../warnings.ts'
+import type { World } from '../world.ts'
 import type { SpillFile } from './spill-file.ts'
 
 /** What spilling does to the file system. */
@@ -30,6 +32,7 @@ export interface SpillLimits {
 /** The spill files of one runtime, oldest first. */
 export class SpillShelf {
   readonly files: SpillFiles
+  readonly clock: Clock
   readonly #directory: PrivateDirectory
   readonly #warnings: Warnings
   readonly #randomName: () => string
@@ -38,12 +41,13 @@ export class SpillShelf {
   /** Replaced by each activation. */
   limits: SpillLimits
 
-  constructor(directory: PrivateDirectory, warnings: Warnings, limits: SpillLimits, files: SpillFiles, randomName: () => string) {
-    this.#randomName = randomName
+  constructor(directory: PrivateDirectory, warnings: Warnings, limits: SpillLimits, outside: Pick<World, 'files' | 'clock' | 'randomName'>) {
     this.#directory = directory
     this.#warnings = warnings
     this.limits = limits
-    this.files = files
+    this.files = outside.files
+    this.clock = outside.clock
+    this.#randomName = outside.randomName
   }
 
   /** A new file of a random name. @throws what the file system throws, or ENOSPC when it is nearly full */
