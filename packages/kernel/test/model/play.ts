@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Kernel, type KernelOptions, type Transaction } from '@tenon/kernel'
 import { quiet } from '../quiet.ts'
+import { bootOutcome } from './boot.ts'
 import { Desired, type Wanted } from './desired.ts'
 import { expectGiven, expectOutcome, type Outcome, outcomeOf } from './outcome.ts'
 import type { Config, Edit, RowShape, Scenario, Step } from './scenario.ts'
@@ -98,23 +99,8 @@ class Play {
   }
 
   async #compareWithFreshBoot(): Promise<void> {
-    await using fresh = new Kernel(this.#options)
-    const schedule = new Schedule([], [])
-    const stage = new Stage(fresh, schedule, [])
-    for (const { shape, wish } of this.#desired.rows) fresh.load(stage.pluginOf(shape, wish.code), wish.config, { id: shape.id })
-    await turn()
-    while (!schedule.isEmpty) {
-      schedule.openNext()
-      await turn()
-    }
-    this.#assertEqual('a fresh boot of the same composition', outcomeOf(this.#kernel.inspect()), outcomeOf(fresh.inspect()))
-    const closing = fresh.close()
-    await turn()
-    while (!schedule.isEmpty) {
-      schedule.openNext()
-      await turn()
-    }
-    await closing
+    const fresh = await bootOutcome(this.#desired.rows, [], this.#options)
+    this.#assertEqual('a fresh boot of the same composition', outcomeOf(this.#kernel.inspect()), fresh)
   }
 
   async #close(): Promise<void> {
