@@ -1,0 +1,68 @@
+import type { Jobs } from '@tenon/jobs'
+import { type Tool, ToolError } from '@tenon/tools'
+import { z } from 'zod'
+import type { ToolJobsConfig } from './config.ts'
+import { offsets, report, reportedJob } from './job-schema.ts'
+import { withinLimit } from './limit.ts'
+import { compile, type Matcher } from './matcher.ts'
+import { outputBudget, type ReplyContext, renderReply } from './reply.ts'
+import { text } from './text.ts'
+import { type Waited, waitForEnd, waitForLine } from './waiting.ts'
+
+const TAIL_LINES = 10_000
+
+const output = z.strictObject({
+  job: reportedJob,
+  from: offsets,
+  next: offsets,
+  /** All that the model is shown. */
+  text: z.string(),
+  unread: z.int().min(0),
+  /** The line that `until` matched. */
+  matched: z.string().nullable(),
+})
+
+export function jobOutput(jobs: Jobs, { defaultWaitMs, maxWaitMs }: ToolJobsConfig, matcher: Matcher) {
+  const input = z.strictObject({
+    job_id: z.string().describe(text.output.jobId),
+    wait: z.boolean().optional().describe(text.output.wait),
+    timeout_ms: z.int().min(1).optional().describe(text.output.timeoutMs(defaultWaitMs, maxWaitMs)),
+    until: z.string().optional().describe(text.output.until),
+    tail: z.int().min(1).max(TAIL_LINES).optional().describe(text.output.tail),
+  })
+  const tool: Tool<typeof input, typeof output> = {
+    name: 'job_output',
+    description: text.output.description,
+    input,
+    output,
+    annotations: { readOnly: true },
+    async execute({ job_id: id, wait, timeout_ms: timeoutMs = defaultWaitMs, until, tail }, call) {
+      const { replyLimitBytes } = jobs.get(id, call.session)
+      return await withinLimit(replyLimitBytes, async () => {
+        if (until !== undefined && wait === false) throw new ToolError('TOOL_ARGUMENTS', text.untilNeedsWait)
+        const boundMs = Math.min(timeoutMs, maxWaitMs)
+        let waited: Waited | undefined
+        if (until !== undefined) waited = await waitForLine(jobs, id, boundMs, call, compile(until), matcher)
+        else if (wait === true) await waitForEnd(jobs, id, boundMs, call)
+        return reply(id, call.session, tail, { until: waited, boundMs, tail: tail !== undefined })
+      })
+    },
+    render: (value) => [{ type: 'text', text: value.text }],
+  }
+  return tool
+
+  /** One consuming read, all of it in one step: what was looked at is what is read. */
+  function reply(id: string, session: Parameters<Jobs['read']>[1], tailLines: number | undefined, context: ReplyContext): z.input<typeof output> {
+    const ahead = jobs.readAt(id, 'unread', session)
+    const maxBytes = outputBudget(ahead.job, ahead, context)
+    const read = jobs.read(id, session, { maxBytes, ...(tailLines === undefined ? {} : { tailLines }) })
+    return {
+      job: report(read.job),
+      from: read.from,
+      next: read.next,
+      text: renderReply(read, context),
+      unread: read.unread,
+      matched: context.until?.line ?? null,
+    }
+  }
+}

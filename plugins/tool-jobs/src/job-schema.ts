@@ -1,0 +1,28 @@
+import type { JobView } from '@tenon/jobs'
+import { z } from 'zod'
+
+const count = () => z.int().min(0)
+
+/** A job as the tools report it: the view without its owner, who is the one who reads. */
+export const reportedJob = z.strictObject({
+  id: z.string(),
+  kind: z.string(),
+  label: z.string(),
+  attachment: z.enum(['foreground', 'detached']),
+  status: z.enum(['running', 'stopping', 'completed', 'killed', 'failed']),
+  detail: z.strictObject({ command: z.string().optional(), description: z.string().optional(), outcome: z.string().optional() }),
+  startedAt: z.number(),
+  finishedAt: z.number().optional(),
+  durationMs: count(),
+  output: z.record(z.string(), z.strictObject({ size: count(), earliest: count(), spillPath: z.string().optional() })),
+  stop: z.strictObject({ by: z.enum(['model', 'call', 'human', 'host']), text: z.string() }).optional(),
+  notice: z.enum(['none', 'due', 'sent', 'withheld']),
+  replyLimitBytes: count(),
+})
+export type ReportedJob = z.input<typeof reportedJob>
+
+export const offsets = z.record(z.string(), count())
+
+export function report({ owner: _, ...job }: JobView): ReportedJob {
+  return job as ReportedJob
+}

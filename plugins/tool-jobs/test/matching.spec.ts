@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { Lines } from '../src/lines.ts'
+import { compile, Matcher } from '../src/matcher.ts'
+import { chunk } from './job-read.ts'
+
+describe('lines', () => {
+  it('come one by one, the unfinished one as far as it goes, each channel on its own', () => {
+    const lines = new Lines()
+    expect(lines.add([chunk('stdout', 'a\nb')])).toEqual(['a', 'b'])
+    expect(lines.add([chunk('stderr', 'x'), chunk('stdout', 'c\r\n\nd')])).toEqual(['x', 'bc', '', 'd'])
+    expect(lines.add([chunk('stderr', '\n')])).toEqual(['x'])
+    expect(lines.add([chunk('stdout', 'e', { dropped: 9 })])).toEqual(['e'])
+  })
+
+  it('are looked at up to 4,096 bytes', () => {
+    const lines = new Lines()
+    const [line] = lines.add([chunk('stdout', 'ä'.repeat(3_000))])
+    expect(line).toBe('ä'.repeat(2_048))
+    expect(lines.add([chunk('stdout', 'more')])).toEqual([line])
+    expect(lines.add([chunk('stdout', '\nnext')])).toEqual([line, 'next'])
+  })
+})
+
+describe('a pattern', () => {
+  it.each([
+    ['(', /^invalid until: Invalid regular expression/],
+    ['', /^invalid until: expected a pattern that is not empty$/],
+    ['x'.repeat(201), /^invalid until: longer than 200 characters$/],
+  ])('JB-65 %j is refused', (until, message) => {
+    expect(() => compile(until)).toThrow(expect.objectContaining({ code: 'TOOL_ARGUMENTS', message: expect.stringMatching(message) }))
+  })
+
+  it('finds the first line that matches', () => {
+    const matcher = new Matcher()
+    expect(matcher.find(compile('^b'), ['ab', 'bc', 'bd'])).toBe('bc')
+    expect(matcher.find(compile('z'), ['ab'])).toBeUndefined()
+    expect(matcher.find(compile('x'.repeat(200)), ['x'.repeat(300)])).toHaveLength(300)
+    expect(matcher.find(compile('^$'), ['a', ''])).toBe('')
+  })
+
+  it.each(['^(a+)+$', '(x+x+)+y', '((((((a*)*)*)*)*)*)*b', '(((a{1000}){1000}){1000}){1000}', `${'(.*)*'.repeat(30)}x`])(
+    'JB-65 %s is interrupted: the process is held up for some fifty milliseconds, and the next is evaluated as ever',
+    (until) => {
+      const matcher = new Matcher()
+      const lines = [`${'a'.repeat(4_000)}!`, 'x'.repeat(60)]
+      const before = process.cpuUsage()
+      expect(() => matcher.find(compile(until), lines)).toThrow(
+        expect.objectContaining({ code: 'TOOL_ARGUMENTS', message: expect.stringMatching(/^until took too long to match$|^invalid until: /) }),
+      )
+      // Of the processor, not of the clock: other programs run as well. Without a bound it would be years.
+      const { user, system } = process.cpuUsage(before)
+      expect((user + system) / 1_000).toBeLessThan(250)
+      expect(matcher.find(compile('b'), ['abc'])).toBe('abc')
+    },
+  )
+})
