@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import type { SandboxFacts, SandboxPolicy } from '@tenon/shell'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { ConfinedLaunch, ConfinedOutcome, Confinement, PreparedLaunch } from '../src/index.ts'
 import { type Executor, withExecutor } from './executor.ts'
 import { spawnFailed } from './scripted-subprocess.ts'
@@ -43,6 +43,8 @@ const confined = (body: (executor: Executor, confinement: CountingConfinement) =
 }
 
 describe('a confining executor', () => {
+  afterEach(() => void vi.useRealTimers())
+
   it('SH-39 the sandbox gets the exact launch and policy of every execution, and its own launch reaches the spawn untouched', () =>
     confined(async ({ execute, processes, shell }, confinement) => {
       expect(shell.sandboxMode).toBe('workspace-write')
@@ -107,13 +109,15 @@ describe('a confining executor', () => {
         confinement.gate = new Promise((resolve) => {
           open = resolve
         })
+        vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
         const controller = new AbortController()
-        const running = execute({ command: 'x'.repeat(100_000), signal: controller.signal, timeoutMs: way === 'deadline' ? 100 : 60_000 }).then(
+        const running = execute({ command: 'x'.repeat(100_000), signal: controller.signal, timeoutMs: 60_000 }).then(
           (execution) => execution.status,
           (error: unknown) => error,
         )
         while (confinement.prepared.length === 0) await new Promise((resolve) => setImmediate(resolve))
         if (way === 'abort') controller.abort()
+        else vi.advanceTimersByTime(60_000)
         expect(await running).toBe(way === 'abort' ? controller.signal.reason : 'killed')
         expect(confinement.prepared[0]?.signal.aborted).toBe(true)
         expect(confinement.released).toBe(0)
