@@ -51,7 +51,7 @@ async function firstMatch(followed: AsyncIterable<JobFollow>, pattern: RegExp, m
   const lines = new Lines()
   for await (const item of followed) {
     if (item.type !== 'output') continue
-    const line = matcher.find(pattern, lines.add(item.chunks))
+    const line = await matcher.find(pattern, lines.add(item.chunks))
     if (line !== undefined) return line
     // A flood comes item after item: others get their turn in between.
     await nextTurn()
