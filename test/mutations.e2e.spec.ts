@@ -1,0 +1,46 @@
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Fate } from './mutations/fate.ts'
+import { kernelMutants } from './mutations/kernel-mutants.ts'
+import { CONTROL, fatesOf } from './mutations/laboratory.ts'
+import type { Mutant } from './mutations/mutant.ts'
+
+/** Set to `all` where there is time for all of them; otherwise one in seven is planted. */
+const isAll = process.env.TENON_MUTATIONS === 'all'
+const planted = kernelMutants.filter((_, index) => isAll || index % 7 === 0)
+
+/** Whether the laboratory can tell: these are no faults. */
+const harmless: Mutant = {
+  name: 'harmless',
+  fault: 'none',
+  file: 'scope.ts',
+  find: "this.#state = 'closed'",
+  replacement: "void 0; this.#state = 'closed'",
+  specs: ['scope.effects.spec.ts'],
+}
+const unreadable: Mutant = { ...harmless, name: 'unreadable', fault: 'a syntax error', replacement: '(' }
+
+const TIMEOUT_MS = 600_000
+
+let fates: ReadonlyMap<string, Fate> = new Map()
+beforeAll(async () => {
+  fates = await fatesOf([...planted, harmless, unreadable], dirname(dirname(fileURLToPath(import.meta.url))), AbortSignal.timeout(TIMEOUT_MS))
+}, TIMEOUT_MS + 10_000)
+
+describe('the kernel without a fault', () => {
+  it('KN-37 passes the specs that are to notice faults', () => {
+    expect(fates.get(CONTROL)).toMatchObject({ is: 'survived' })
+  })
+
+  it('KN-37 a change that is no fault survives, and code that does not load is no kill', () => {
+    expect(fates.get(harmless.name)).toMatchObject({ is: 'survived' })
+    expect(fates.get(unreadable.name)).toMatchObject({ is: 'broken' })
+  })
+})
+
+describe('a planted fault', () => {
+  it.each(planted)('KN-37 $name is noticed: $fault', ({ name }) => {
+    expect(fates.get(name)).toMatchObject({ is: 'killed' })
+  })
+})
