@@ -20,7 +20,6 @@ export class AbortListeners {
   #listen(signal: AbortSignal): Relay {
     const waiting = new Set<() => void>()
     const fire = (): void => {
-      this.#relays.delete(signal)
       for (const listener of [...waiting]) if (waiting.has(listener)) listener()
       waiting.clear()
     }

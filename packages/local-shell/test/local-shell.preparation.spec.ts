@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { mkdir, readdir, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Dialect } from '../src/index.ts'
@@ -97,6 +97,13 @@ describe('preparation', () => {
       await execute({ command: '' })
       expect(processes.last.spec.argv[0]).toBe(join(directory, 'other'))
       expect(processes.resolved).toHaveLength(3)
+      // What lost its right to run is looked up again, and so is what became a directory.
+      await chmod(join(directory, 'other'), 0o644)
+      await execute({ command: '' })
+      await unlink(join(directory, 'other'))
+      await mkdir(join(directory, 'other'))
+      await execute({ command: '' })
+      expect(processes.resolved).toHaveLength(5)
     })
   })
 
