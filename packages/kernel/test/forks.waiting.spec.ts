@@ -148,6 +148,24 @@ describe('before `otherwise`', () => {
     expect(log).toEqual(['fork + holder#1', 'fork -', 'fork + rival#1'])
   })
 
+  it.each(['unloaded', 'replaced'])('KN-20 a row that might have brought it is %s before it ever ran: nothing is left to wait for', async (how) => {
+    await using kernel = new Kernel(quiet)
+    const log: string[] = []
+    const up = new Gate()
+    kernel.load(traced([], 'slow', { provides: [A], up }))
+    const rival = kernel.load(traced([], 'rival', { provides: [A, B] }))
+    kernel.load(forked(log, 'fork', { needs: [B] }))
+    await up.reached
+    await drained()
+    expect(log).toEqual([])
+    const leaving = how === 'unloaded' ? rival.unload() : rival.replace(traced([], 'rival', { provides: [A] }))
+    await drained()
+    up.open()
+    await leaving
+    await kernel.settled()
+    expect(log).toEqual(['fork + otherwise'])
+  })
+
   it('KN-20 rows that wait for each other through forks are hopeless, not a reason to wait for ever', async () => {
     await using kernel = new Kernel(quiet)
     const log: string[] = []

@@ -6,9 +6,9 @@ import { type Scenario, type Shape, scenarios } from './scenario.ts'
 
 /** How many scenarios: 10,000 where it is proven, a million in a soak, fewer while one works. */
 const RUNS = Number(process.env.TENON_MODEL_RUNS ?? 1500)
-/** A failure prints the seed and the path that lead back to it. */
-const { TENON_MODEL_SEED: SEED, TENON_MODEL_PATH: PATH } = process.env
-const REPLAY = { ...(SEED === undefined ? {} : { seed: Number(SEED) }), ...(PATH === undefined ? {} : { path: PATH }) }
+/** A failure prints the seed and the path that lead back to it. Whoever only wants to know whether there is one can do without shrinking. */
+const { TENON_MODEL_SEED: SEED, TENON_MODEL_PATH: PATH, TENON_MODEL_SHRINK: SHRINK } = process.env
+const REPLAY = { endOnFailure: SHRINK === '0', ...(SEED === undefined ? {} : { seed: Number(SEED) }), ...(PATH === undefined ? {} : { path: PATH }) }
 const TIMEOUT = { timeout: 60_000 + RUNS * 100 }
 
 function bootOf({ rows, boot }: Scenario): Parameters<typeof bootOutcome>[0] {

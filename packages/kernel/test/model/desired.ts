@@ -28,7 +28,7 @@ export class Desired {
   }
 
   load(shape: RowShape, wish: Wish): void {
-    const wanted = { shape, wish, order: this.#loaded++ }
+    const wanted: Wanted = { shape, wish, order: this.#loaded++ }
     this.#rows.set(shape.id, wanted)
     this.#undo?.push(() => this.#drop(wanted))
   }

@@ -4,6 +4,7 @@ import { quiet } from '../quiet.ts'
 import { bootOutcome } from './boot.ts'
 import { Desired, type Wanted } from './desired.ts'
 import { expectGiven, expectOutcome, type Outcome, outcomeOf } from './outcome.ts'
+import { Restarts } from './restarts.ts'
 import type { Config, Edit, RowShape, Scenario, Step } from './scenario.ts'
 import { Schedule, turn } from './schedule.ts'
 import { Stage } from './stage.ts'
@@ -32,11 +33,15 @@ class Play {
   readonly #schedule: Schedule
   readonly #stage: Stage
   readonly #desired = new Desired()
+  readonly #restarts = new Restarts()
   readonly #pending = new Set<string>()
   #asked = 0
   /** Commands since nothing moved, to tell an edit that had the kernel for itself. */
   #commands = 0
   #transactions = 0
+  /** Rows of the transaction under way, and whether it may be being taken back already: it does not say so before the end. */
+  readonly #touched = new Set<string>()
+  #isAtRisk = false
 
   constructor(scenario: Scenario, options: KernelOptions) {
     this.#scenario = scenario
@@ -48,6 +53,7 @@ class Play {
       if (event.type !== 'phase') return
       this.#log.push(`    ${event.row} ${event.phase}`)
       if (event.phase === 'active') this.#stage.activated(event.row)
+      if (event.phase === 'failed' && this.#touched.size > 0) this.#isAtRisk = true
     })
   }
 
@@ -72,6 +78,7 @@ class Play {
 
   async #turn(): Promise<void> {
     await turn()
+    this.#restarts.turn()
     this.#stage.look()
     this.#assertKept()
   }
@@ -88,6 +95,8 @@ class Play {
     this.#stage.lookAtRest()
     this.#assertKept()
     this.#compareWithModel()
+    const restarted = this.#restarts.look(this.#stage.instances, this.#desired, this.#scenario.contested)
+    if (restarted !== undefined) this.#disagree(restarted)
     this.#commands = 0
   }
 
@@ -124,22 +133,21 @@ class Play {
     const shape = this.#subject(step)
     if (shape === undefined) return
     if (step.do === 'replace') this.#transaction([step])
-    else this.#command(shape, step)
+    else if (!this.#isAtRisk || !this.#touched.has(shape.id)) this.#command(shape, step)
   }
 
   #command(shape: RowShape, step: Exclude<Step, { do: 'tick' | 'open' | 'settle' | 'transaction' | 'replace' }>): void {
     const { id } = shape
     this.#log.push(describeStep(step, id))
     this.#commands++
+    if (step.do !== 'ready') this.#restarts.command(false)
     if (step.do === 'load') {
       this.#load(shape, step)
       return
     }
     const row = this.#kernel.row(id)
-    if (row === undefined) {
-      // A transaction is being taken back, and has not answered yet.
-      if (this.#transactions === 0) this.#disagree(`${id} is wanted, and the kernel has no such row`)
-    } else if (step.do === 'ready') this.#ask(`ready ${id}`, row.ready())
+    if (row === undefined) this.#disagree(`${id} is wanted, and the kernel has no such row`)
+    if (step.do === 'ready') this.#ask(`ready ${id}`, row.ready())
     else if (step.do === 'reconfigure') {
       this.#reconfigure(id, step.config)
       this.#ask(`reconfigure ${id}`, row.reconfigure(step.config))
@@ -193,12 +201,18 @@ class Play {
     }
     this.#transactions++
     this.#commands++
+    this.#restarts.command(true)
     const name = `transaction ${++this.#asked}`
     this.#log.push(name)
     const answer = (outcome: string): void => {
       this.#transactions--
       this.#log.push(`  = ${name} ${outcome}`)
-      if (outcome !== 'committed') draft?.takeBack()
+      this.#touched.clear()
+      this.#isAtRisk = false
+      if (outcome !== 'committed') {
+        draft?.takeBack()
+        this.#restarts.takenBack()
+      }
       if (isAlone && this.#commands === 1 && outcome !== 'refused' && outcome !== expected) this.#disagree(`${name} was ${outcome}, not ${expected}`)
     }
     const refused = (error: { code?: string }): void => {
@@ -218,6 +232,7 @@ class Play {
     const { id } = shape
     this.#log.push(`  . ${describeStep(edit, id)}`)
     const wanted = this.#desired.get(id)
+    this.#touched.add(id)
     switch (edit.do) {
       case 'unload':
         tx.unload(id)

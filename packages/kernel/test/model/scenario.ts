@@ -80,7 +80,7 @@ export interface Scenario {
 }
 
 const seldom = (arbitrary: fc.Arbitrary<number>): fc.Arbitrary<number | undefined> =>
-  fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary })
+  fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary })
 const capabilities = (minLength: number, maxLength: number): fc.Arbitrary<number[]> =>
   fc.uniqueArray(fc.nat(CAPABILITIES - 1), { minLength, maxLength, size: 'max' })
 const pace = fc.record<Pace>({ up: fc.boolean(), down: fc.boolean() })
