@@ -19,7 +19,7 @@ export async function endEscapees(runtime: Runtime): Promise<Error | undefined> 
   const { watch, world, settings } = runtime
   const started = world.clock.now()
   const told = new Set<number>()
-  for (;;) {
+  for (let waitMs = 15; ; waitMs = Math.min(waitMs * 2, 250)) {
     const { index } = await watch.look()
     // An unreadable table names nobody.
     const found = index === undefined ? [] : escapeesIn(index, runtime)
@@ -34,6 +34,7 @@ export async function endEscapees(runtime: Runtime): Promise<Error | undefined> 
       else if (!told.has(entry.pid)) send(runtime, entry, ['SIGTERM', 'SIGCONT'])
       told.add(entry.pid)
     }
+    await new Promise<void>((resolve) => world.clock.after(waitMs, resolve))
   }
 }
 

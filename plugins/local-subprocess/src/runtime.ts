@@ -7,6 +7,7 @@ import { endEscapees, killEscapees } from './escapees.ts'
 import { SpillShelf } from './output/spill-shelf.ts'
 import type { Settings } from './settings.ts'
 import { ProcessIndex } from './tree/process-index.ts'
+import type { Snapshot } from './tree/process-table.ts'
 import type { ProcessTree } from './tree/process-tree.ts'
 import { Watch } from './tree/watch.ts'
 import { type Log, Warnings } from './warnings.ts'
@@ -145,17 +146,18 @@ export class Runtime {
 
   /** The host is ending, whatever the reason: nothing asynchronous runs any more, and a fault here would replace the reason. */
   #hostExits(): void {
-    // Twice, for what was forked while the table was read.
-    for (let pass = 0; pass < 2; pass++) {
-      contained(() => {
-        if (this.live.size === 0 && this.#counter === 0) return
-        const snapshot = this.world.table.snapshotSync()
-        const index = snapshot && new ProcessIndex(snapshot, this.world.host)
-        for (const { tree } of this.live) contained(() => tree.killNow(index))
-        if (index !== undefined) killEscapees(this, index)
-      })
+    if (this.#counter > 0) {
+      // Twice, for what was forked while the table was read. To list the processes of Windows takes longer than the host has.
+      const passes = this.world.platform === 'win32' ? [undefined] : [this.world.table, this.world.table]
+      for (const table of passes) contained(() => this.#killAll(table?.snapshotSync()))
     }
     contained(() => this.directory.removeSync())
+  }
+
+  #killAll(snapshot: Snapshot | undefined): void {
+    const index = snapshot && new ProcessIndex(snapshot, this.world.host)
+    for (const { tree } of this.live) contained(() => tree.killNow(index))
+    if (index !== undefined) killEscapees(this, index)
   }
 }
 

@@ -10,7 +10,7 @@ import { makeTree } from './tree/make-tree.ts'
 import type { ProcessTree } from './tree/process-tree.ts'
 
 /** One call of `spawn`, whatever came of it. */
-export class Spawned implements SubprocessHandle, LaunchEvents {
+export class Spawned implements SubprocessHandle {
   readonly pid: number | undefined
   readonly stdin?: Writable
   readonly stdout?: Readable
@@ -63,13 +63,11 @@ export class Spawned implements SubprocessHandle, LaunchEvents {
     return this.#tree?.survivors() ?? 0
   }
 
-  /** @internal */
-  failed(cause: unknown): void {
+  #failed(cause: unknown): void {
     this.#reject(startFailure(this.#asked, cause))
   }
 
-  /** @internal */
-  exited(facts: ExitFacts): void {
+  #exited(facts: ExitFacts): void {
     this.#tree?.leaderEnded()
     const { stdout, stderr } = this.#channels
     const settling = [stdout.settle(), stderr.settle()].filter((pending) => pending !== undefined)
@@ -79,8 +77,7 @@ export class Spawned implements SubprocessHandle, LaunchEvents {
     if (this.#tracked !== undefined) this.#runtime.settled(this.#tracked)
   }
 
-  /** @internal */
-  fault(error: Error): void {
+  #fault(error: Error): void {
     this.#runtime.warnings.log.warn({ err: error, pid: this.pid }, 'an error of a running process; its exit facts are unaffected')
   }
 
@@ -98,8 +95,13 @@ export class Spawned implements SubprocessHandle, LaunchEvents {
       this.#data = this.#supply(spec.stdin, cookie)
     } catch (cause) {
       this.#cancel()
-      this.failed(cause)
+      this.#failed(cause)
       return undefined
+    }
+    const events: LaunchEvents = {
+      failed: (cause) => this.#failed(cause),
+      exited: (facts) => this.#exited(facts),
+      fault: (error) => this.#fault(error),
     }
     const launched = this.#runtime.world.launcher.launch(
       {
@@ -112,7 +114,7 @@ export class Spawned implements SubprocessHandle, LaunchEvents {
         stdout: stdout.end,
         stderr: stderr.end,
       },
-      this,
+      events,
     )
     if (launched.pid === undefined) this.#cancel()
     else this.#own(launched, launched.pid, cookie, spec.signal)

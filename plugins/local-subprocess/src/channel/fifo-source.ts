@@ -37,7 +37,7 @@ export class FifoSource implements Source {
     this.#descriptor = descriptor
     this.#buffer = buffer
     this.#capture = capture
-    const onread: OnReadOpts = { buffer, callback: (count) => this.#received(count) }
+    const onread: OnReadOpts = { buffer, callback: (count) => this.#contained(() => this.#take(count)) === true }
     // Documented for the constructor, and missing from its type.
     const options: SocketConstructorOpts & { onread: OnReadOpts } = { fd: descriptor, readable: true, writable: false, onread }
     this.#socket = new Socket(options)
@@ -52,17 +52,19 @@ export class FifoSource implements Source {
    * writing cannot make it longer than that. A paused stream is read on all the same, past the bound of its queue.
    */
   drain(): undefined {
-    // The descriptor is closed in the tick in which the socket is destroyed.
-    for (let left = DRAIN_BYTES; left > 0 && !this.#socket.destroyed; ) {
-      const count = this.#read()
-      if (count === undefined) return
-      if (count === 0) {
-        this.close()
-        return
+    this.#contained(() => {
+      // The descriptor is closed in the tick in which the socket is destroyed.
+      for (let left = DRAIN_BYTES; left > 0 && !this.#socket.destroyed; ) {
+        const count = this.#read()
+        if (count === undefined) return
+        if (count === 0) {
+          this.close()
+          return
+        }
+        left -= count
+        this.#capture.append(this.#buffer.subarray(0, count))
       }
-      left -= count
-      this.#capture.append(this.#buffer.subarray(0, count))
-    }
+    })
   }
 
   detach(): void {
@@ -72,17 +74,6 @@ export class FifoSource implements Source {
   close(): void {
     if (!this.#socket.destroyed) this.#socket.destroy()
     this.#capture.end()
-  }
-
-  /** Nobody could catch what is thrown here. */
-  #received(count: number): boolean {
-    try {
-      return this.#take(count)
-    } catch (error) {
-      this.#capture.end(error instanceof Error ? error.message : String(error))
-      this.close()
-      return false
-    }
   }
 
   /** False stops the reading. */
@@ -109,7 +100,16 @@ export class FifoSource implements Source {
       return readSync(this.#descriptor, this.#buffer, 0, this.#buffer.length, null)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined
-      this.#capture.end((error as Error).message)
+      throw error
+    }
+  }
+
+  /** A stream that cannot be read, or kept, is its own fault only: nobody could catch what is thrown in a callback of the socket. */
+  #contained<T>(work: () => T): T | undefined {
+    try {
+      return work()
+    } catch (error) {
+      this.#capture.end(error instanceof Error ? error.message : String(error))
       this.close()
       return undefined
     }

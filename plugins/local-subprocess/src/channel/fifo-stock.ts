@@ -65,6 +65,7 @@ export class FifoStock {
         }
         this.#names = []
         this.#directory.renew()
+        if (attempt > 0) this.#fail(error)
       }
     }
     return undefined
@@ -116,10 +117,14 @@ export class FifoStock {
       return this.#names.pop()
     } catch (error) {
       if (isOutOfDescriptors(error)) throw error
-      this.#notBefore = this.#clock.now() + RETRY_MS
-      this.#fault(error)
+      this.#fail(error)
       return undefined
     }
+  }
+
+  #fail(error: unknown): void {
+    this.#notBefore = this.#clock.now() + RETRY_MS
+    this.#fault(error)
   }
 
   /** In a turn of its own: starting a program blocks the loop, and a spawn is under way. */

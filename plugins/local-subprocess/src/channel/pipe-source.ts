@@ -17,7 +17,11 @@ export class PipeSource implements Source {
     capture.onRoom = () => stream.resume()
     stream.on('data', (chunk: Buffer) => {
       this.#bytes += chunk.length
-      if (!capture.append(chunk)) stream.pause()
+      try {
+        if (!capture.append(chunk)) stream.pause()
+      } catch (error) {
+        stream.destroy(error instanceof Error ? error : new Error(String(error)))
+      }
     })
     stream.once('error', (error: Error) => capture.end(error.message))
     stream.once('close', () => capture.end())

@@ -45,10 +45,16 @@ export class PrivateDirectory {
 
   #make(): string {
     const path = mkdtempSync(join(this.base, DIRECTORY_PREFIX))
+    try {
+      // The mode of mkdtemp passes through the umask.
+      chmodSync(path, 0o700)
+      writeFileSync(join(path, OWNER_FILE), this.#owner, { mode: 0o600, flag: 'wx' })
+    } catch (error) {
+      // Without its owner's name nobody would ever sweep it.
+      rmSync(path, { recursive: true, force: true })
+      throw error
+    }
     this.#made.push(path)
-    // The mode of mkdtemp passes through the umask.
-    chmodSync(path, 0o700)
-    writeFileSync(join(path, OWNER_FILE), this.#owner, { mode: 0o600, flag: 'wx' })
     return path
   }
 }

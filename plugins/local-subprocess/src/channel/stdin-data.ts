@@ -36,7 +36,7 @@ function byFile(bytes: Uint8Array, name: string, directory: PrivateDirectory): S
   try {
     const path = join(directory.path(), name)
     const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
-    const remove = (): void => unlinkSync(path)
+    const remove = (): void => discard(path)
     try {
       for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done, bytes.length - done, done)
     } catch (error) {
@@ -103,6 +103,15 @@ function deliver(stream: Writable, bytes: Uint8Array | undefined): void {
   // The child closed its standard input, or died. It destroys the stream, and so lets go of the rest of the data.
   stream.on('error', nothing)
   stream.end(bytes)
+}
+
+/** Whether it was there does not matter. */
+function discard(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // A cleaner was faster.
+  }
 }
 
 function nothing(): void {}
