@@ -8,9 +8,9 @@ export function fixedReader(text: string): OutputReader {
     earliest: () => 0,
     finished: true,
     spillPath: undefined,
-    readFrom: (byteOffset, maxBytes = bytes.length) => {
-      validateRead(byteOffset, Math.max(4, maxBytes))
-      return read(bytes, byteOffset, maxBytes)
+    readFrom: (byteOffset, maxBytes) => {
+      validateRead(byteOffset, maxBytes)
+      return read(bytes, byteOffset, maxBytes ?? bytes.length)
     },
     release: () => undefined,
     changed: async (afterOffset) => bytes.length > afterOffset,

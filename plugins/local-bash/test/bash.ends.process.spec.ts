@@ -91,6 +91,19 @@ describe('how bash commands end', () => {
       expect((await readFile(stdout.spillPath ?? '', 'utf8')).startsWith('FIRST-ERROR\n1\n')).toBe(true)
     }))
 
+  it('SH-21 a prompt that asks for ever is bounded, in output too', () =>
+    bench({ maxOutputBytes: 1_000, maxSpillBytes: 1_000_000, graceMs: 500 }, async ({ run }) => {
+      const result = await run('while ! read x; do echo invalid input; done', { timeoutMs: 1_000 })
+      expect(result).toMatchObject({ timedOut: true, stdout: { truncated: true } })
+      expect(Buffer.byteLength(result.stdout.text)).toBeLessThanOrEqual(1_000)
+    }))
+
+  it('SH-14 200 commands for a shell that is not there are 200 contained failures', () =>
+    bench({ executable: '/no/such/shell' }, async ({ start }) => {
+      const codes = await Promise.all(Array.from({ length: 200 }, () => start('true').catch((error: { code: string }) => error.code)))
+      expect(new Set(codes)).toEqual(new Set(['SHELL_MISSING']))
+    }))
+
   it('SH-15 an environment too large for the platform is a failed start with its own error', () =>
     bench({}, async ({ start }) => {
       const execution = await start('echo ran', { env: { HUGE: 'x'.repeat(200_000) } })
