@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { compileFunction } from 'node:vm'
 import { ImportFault, messageOf, type Namespace, type PackageLookup } from './package-lookup.ts'
+import { fingerprintOf } from './source-files.ts'
 
 /** Plugin code as one text that keeps nothing alive once it is dropped, unlike an ES module. */
 export interface Bundle {
@@ -30,14 +31,14 @@ const REQUIRED = '\0tenon-require:'
  * `read` is told of each source, of those too that leave no trace in the code (types, inlined constants) or come before a fault.
  * @throws BundleFault, ImportFault
  */
-export async function bundle(entry: string, lookup: PackageLookup, read: (file: string) => void): Promise<Bundle> {
+export async function bundle(entry: string, lookup: PackageLookup, read: (file: string, print: string) => void): Promise<Bundle> {
   const { rolldown } = await import('rolldown')
   const imports = new Map<string, unknown>()
   let fault: ImportFault | undefined
   const load = async (id: string): Promise<{ code: string; moduleSideEffects: boolean } | null> => {
     const [kind, specifier = '', importer = ''] = id.split('|')
     if (kind !== IMPORTED && kind !== REQUIRED) {
-      if (path.isAbsolute(id)) read(id)
+      if (path.isAbsolute(id)) read(id, await fingerprintOf(id))
       return null
     }
     try {

@@ -38,9 +38,14 @@ export function combineEdits(first: CatalogEdit, second: CatalogEdit): CatalogEd
   }
 }
 
-/** The edit as one more layer of rows; what names no row is reported. */
-export function layerOf(edit: CatalogEdit, rows: LocatedMap, report: (diagnostic: Diagnostic) => void): LocatedMap {
+/** The edit as one more layer of rows, as if it were written in a file of `folder`; what names no row is reported. */
+export function layerOf(edit: CatalogEdit, rows: LocatedMap, folder: string, report: (diagnostic: Diagnostic) => void): LocatedMap {
   const layer = new Map<string, LocatedEntry>()
+  const placeIn = (label: string, text: string, start: number, end = text.length): Place => ({
+    source: new SourceText(label, text, folder),
+    start,
+    end,
+  })
   const known = (id: string, place: Place): boolean => {
     if (rows.entries.has(id)) return true
     const meant = didYouMean(id, rows.entries.keys())
@@ -60,12 +65,8 @@ export function layerOf(edit: CatalogEdit, rows: LocatedMap, report: (diagnostic
       if (known(id, place)) put(layer, [id, 'disabled'], located(label === 'disable', place), place)
     }
   }
-  const source = new SourceText('edit', '')
+  const source = new SourceText('edit', '', folder)
   return { kind: 'map', entries: layer, place: { source, start: 0, end: 0 } }
-}
-
-function placeIn(label: string, text: string, start: number, end = text.length): Place {
-  return { source: new SourceText(label, text), start, end }
 }
 
 function put(entries: Map<string, LocatedEntry>, [key = '', ...rest]: readonly string[], value: Located, place: Place): void {

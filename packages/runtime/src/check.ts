@@ -12,6 +12,7 @@ import { merge } from './merge.ts'
 import { type LoadOutcome, PluginLoader } from './plugin-loader.ts'
 import { type PluginSource, sourceKey } from './plugin-source.ts'
 import { type ReadRow, readRow } from './read-row.ts'
+import type { SourceFiles } from './source-files.ts'
 
 export interface CheckOptions {
   /** On top of the file. */
@@ -29,7 +30,7 @@ export interface CheckReport {
   /** As far as it can be told. */
   readonly composition: Composition
   /** Files whose change could make this report another: catalog files and sources of plugins, also missing ones. */
-  readonly watched: readonly string[]
+  readonly watched: SourceFiles
 }
 
 /**
@@ -57,8 +58,11 @@ export class CatalogCheck {
     const layers = await readLayers(file, { env: this.#host.env, builtIn: compositions })
     const diagnostics = [...layers.diagnostics]
     const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic)
-    const merged = edit === undefined ? layers.rows : (merge(layers.rows, layerOf(edit, layers.rows, report), report) as LocatedMap)
-    const read = await this.#readRows(merged, layers.files, once(load))
+    const merged =
+      edit === undefined
+        ? layers.rows
+        : (merge(layers.rows, layerOf(edit, layers.rows, path.dirname(path.resolve(file)), report), report) as LocatedMap)
+    const read = await this.#readRows(merged, [...layers.files.keys()], once(load))
     diagnostics.push(...read.flatMap((row) => row.diagnostics))
     diagnostics.push(...(await checkCapabilities({ rows: checkedRows(read), idle: this.#idleRows(read), known: () => this.#known() })))
     const rows = read.flatMap(({ row }) => (row === undefined ? [] : [row]))
@@ -71,12 +75,13 @@ export class CatalogCheck {
       )
     }
     const sources = read.flatMap(({ row, fault }) => [...(row?.loaded?.files ?? []), ...(fault?.files ?? [])])
-    const composition: Composition = { name: layers.name, file: path.resolve(file), files: layers.files, rows }
+    const files = [...layers.files.keys()]
+    const composition: Composition = { name: layers.name, file: path.resolve(file), files, rows }
     return {
       ok: !hasErrors(diagnostics),
       diagnostics: inReadingOrder(diagnostics),
       composition,
-      watched: [...new Set([...layers.files, ...sources])],
+      watched: new Map([...layers.files, ...sources]),
     }
   }
 

@@ -1,5 +1,4 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are expressions of catalog files.
-import path from 'node:path'
 import { didYouMean } from '@tenon/kernel'
 import { parseDocument } from 'yaml'
 import { type Diagnostic, diagnose } from './diagnostic.ts'
@@ -41,11 +40,11 @@ function expandScalar(node: LocatedScalar, text: string, env: Environment, repor
       return ''
     }
     if (kind === 'env') return expandEnv(body, env, fault)
-    return body === 'dir' ? path.dirname(place.source.path) : fault(unknownExpression(expression, 'the only one of its kind is ${catalog:dir}'))
+    return body === 'dir' ? place.source.folder : fault(unknownExpression(expression, 'the only one of its kind is ${catalog:dir}'))
   })
   for (const [expression, kind = ''] of text.matchAll(LIKELY_MEANT)) warnIfMisspelt(expression, kind, place, report)
-  if (!node.plain || !WHOLE.test(text)) return { ...node, value: expanded, plain: false }
-  return { ...node, value: scalarOf(expanded) }
+  const value = node.plain && WHOLE.test(text) ? scalarOf(expanded) : expanded
+  return expanded === text ? node : { ...node, value, written: text }
 }
 
 interface Problem {

@@ -1,9 +1,11 @@
 import { type FSWatcher, watch } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as startTimer } from 'node:timers'
+import { setTimeout } from 'node:timers/promises'
+import { fingerprintOf, type SourceFiles } from './source-files.ts'
 
 export interface FileWatchOptions {
-  /** Called with the paths whose content may have changed, once per burst. */
+  /** Called with the files that hold something else than they did, once per burst. */
   readonly changed: (files: ReadonlySet<string>) => void
   /** A folder cannot be watched: it is gone, or the system has no watches left. */
   readonly failed: (folder: string, error: Error) => void
@@ -13,12 +15,12 @@ export interface FileWatchOptions {
 
 /**
  * Follows files by watching their folders: an editor that writes a new file and renames it over the old one leaves a watch on the
- * file itself with nothing. An event is only a reason to look; what counts is whether the file is another than it was.
+ * file itself with nothing. An event is only a reason to look; what counts is what the files hold.
  */
 export class FileWatch {
   readonly #options: FileWatchOptions
   readonly #folders = new Map<string, FSWatcher>()
-  #stamps = new Map<string, string>()
+  #files: SourceFiles = new Map()
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
@@ -26,22 +28,27 @@ export class FileWatch {
     this.#options = options
   }
 
-  /**
-   * Follows exactly these files from now on. `since`: when they were read, epoch milliseconds; what was written later counts as
-   * changed, so that nothing falls between reading and following.
-   */
-  async follow(files: readonly string[], since: number): Promise<void> {
-    const folders = new Set(files.map((file) => path.dirname(file)))
+  /** Follows exactly these files from now on. What has changed since they were read is found as well. */
+  follow(files: SourceFiles): void {
+    if (this.#closed) return
+    const folders = new Set([...files.keys()].map((file) => path.dirname(file)))
     for (const [folder, watcher] of this.#folders) {
       if (folders.has(folder)) continue
       watcher.close()
       this.#folders.delete(folder)
     }
     for (const folder of folders) this.#open(folder)
-    const stamps = await Promise.all(files.map(async (file) => [file, await stampOf(file, since)] as const))
-    if (this.#closed) return
-    this.#stamps = new Map(stamps.map(([file, stamp]) => [file, this.#stamps.get(file) ?? stamp]))
+    this.#files = files
     this.#schedule()
+  }
+
+  /** Whether the files still hold what was read, after four times the quiet time; if not, `changed` is called for that as well. */
+  async lasts(): Promise<boolean> {
+    const known = this.#files
+    await setTimeout(4 * this.#options.quietMs, undefined, { ref: false })
+    if (this.#closed || known !== this.#files) return false
+    const prints = await Promise.all([...known].map(async ([file, print]) => (await fingerprintOf(file)) === print))
+    return known === this.#files && prints.every((same) => same)
   }
 
   close(): void {
@@ -52,7 +59,7 @@ export class FileWatch {
   }
 
   #open(folder: string): void {
-    if (this.#folders.has(folder) || this.#closed) return
+    if (this.#folders.has(folder)) return
     try {
       const watcher = watch(folder, { persistent: false }, () => this.#schedule())
       watcher.on('error', (error) => {
@@ -69,28 +76,18 @@ export class FileWatch {
   #schedule(): void {
     if (this.#closed) return
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.#look(), this.#options.quietMs)
+    this.#timer = startTimer(() => void this.#look(), this.#options.quietMs)
     this.#timer.unref()
   }
 
   async #look(): Promise<void> {
-    const known = this.#stamps
-    const now = await Promise.all([...known].map(async ([file]) => [file, await stampOf(file)] as const))
-    if (this.#closed || known !== this.#stamps) return
-    const changed = new Set(now.filter(([file, stamp]) => known.get(file) !== stamp).map(([file]) => file))
-    this.#stamps = new Map(now)
-    if (changed.size > 0) this.#options.changed(changed)
+    const known = this.#files
+    const now = new Map(await Promise.all([...known.keys()].map(async (file) => [file, await fingerprintOf(file)] as const)))
+    // Followed anew meanwhile: that has asked for a look of its own.
+    if (this.#closed || known !== this.#files) return
+    const changed = new Set([...now].filter(([file, print]) => known.get(file) !== print).map(([file]) => file))
+    if (changed.size === 0) return
+    this.#files = now
+    this.#options.changed(changed)
   }
-}
-
-/** File systems stamp with a clock that ticks every few milliseconds. */
-const CLOCK_LAG_MS = 50
-
-/** Another for another content, as far as a file system tells: a second write within one tick of its clock changes the size or nothing. */
-async function stampOf(file: string, since?: number): Promise<string> {
-  const stats = await stat(file).catch(() => undefined)
-  if (stats === undefined) return 'missing'
-  return since !== undefined && stats.mtimeMs >= since - CLOCK_LAG_MS
-    ? 'written while it was read'
-    : `${stats.ino} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.size}`
 }

@@ -8,13 +8,14 @@ import { entry, keyPlaceOf, type Located, type LocatedMap, placeOf, toJson } fro
 import { longRows, merge } from './merge.ts'
 import { parseYaml } from './parse-yaml.ts'
 import { checkAgainst } from './schema-faults.ts'
+import { fingerprint, MISSING, type SourceFiles } from './source-files.ts'
 import { type Place, SourceText } from './source-text.ts'
 
 /** What a catalog file says once everything it extends lies under it. */
 export interface Layers {
   readonly name: string
   /** Every file that was read, or looked for, in the order it was named. */
-  readonly files: readonly string[]
+  readonly files: SourceFiles
   readonly rows: LocatedMap
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -32,7 +33,7 @@ export async function readLayers(file: string, options: LayersOptions): Promise<
   const catalog = await reader.read(absolute, { source, start: 0, end: 0 }, [])
   const rows = catalog?.rows ?? { kind: 'map', entries: new Map(), place: { source, start: 0, end: 0 } }
   const name = catalog?.name ?? path.basename(absolute).replace(/\.[^.]+$/, '')
-  return { name, files: [...reader.files], rows, diagnostics: reader.diagnostics }
+  return { name, files: reader.files, rows, diagnostics: reader.diagnostics }
 }
 
 interface Catalog {
@@ -41,7 +42,7 @@ interface Catalog {
 }
 
 class LayersReader {
-  readonly files = new Set<string>()
+  readonly files = new Map<string, string>()
   readonly diagnostics: Diagnostic[] = []
   readonly #options: LayersOptions
 
@@ -55,7 +56,7 @@ class LayersReader {
       const ring = [...above.slice(above.indexOf(file)), file].map((member) => path.basename(member)).join(' → ')
       return this.#refuse(named, 'CATALOG_EXTENDS_CYCLE', `catalog files extend each other: ${ring}`, 'remove one `extends` of the ring')
     }
-    this.files.add(file)
+    this.files.set(file, MISSING)
     const source = await this.#source(file, named)
     const root = source && this.#root(source)
     if (root === undefined) return undefined
@@ -66,8 +67,9 @@ class LayersReader {
 
   async #source(file: string, named: Place): Promise<SourceText | undefined> {
     try {
-      const text = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file))
-      return new SourceText(file, text)
+      const content = await readFile(file)
+      this.files.set(file, fingerprint(content))
+      return new SourceText(file, new TextDecoder('utf-8', { fatal: true }).decode(content))
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code
       const why =

@@ -9,6 +9,8 @@ export interface LocatedScalar {
   readonly value: string | number | boolean | null
   /** Written without quotes, so an expression in it takes the type of what it becomes. */
   readonly plain: boolean
+  /** The text with its expressions, where they have been replaced in `value`. */
+  readonly written?: string
   readonly place: Place
 }
 
@@ -45,6 +47,21 @@ export function toJson(node: Located): Json {
 
 export function entry(node: Located | undefined, key: string): LocatedEntry | undefined {
   return node?.kind === 'map' ? node.entries.get(key) : undefined
+}
+
+export function isNull(node: Located): boolean {
+  return node.kind === 'scalar' && node.value === null
+}
+
+/** A map with one more entry, or another one; anything else stays as it is. */
+export function withEntry(node: Located, key: string, value: LocatedEntry): Located {
+  return node.kind === 'map' ? { ...node, entries: new Map([...node.entries, [key, value]]) } : node
+}
+
+export function nodeAt(root: LocatedEntry, path: Path): Located | undefined {
+  let here: LocatedEntry | undefined = root
+  for (const step of path) here = here && child(here.value, step)
+  return here?.value
 }
 
 /** The place of the value at `path`, or of the nearest parent's key if something on the way is missing. */

@@ -20,7 +20,6 @@ export interface RuntimeOptions extends CheckOptions {
  */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { catalog, watch = false, logger, signal, edit = {}, ...checkOptions } = options
-  const readAt = Date.now()
   const check = new CatalogCheck(checkOptions)
   const report = await check.run(catalog, edit)
   if (!report.ok) throw new CompositionError(report.composition.file, report.diagnostics)
@@ -33,7 +32,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     signal?.throwIfAborted()
     await boot(runtime, logger)
     signal?.throwIfAborted()
-    if (watch) await runtime.follow(report, readAt)
+    if (watch) runtime.follow(report)
     return runtime
   } catch (error) {
     await runtime.close()

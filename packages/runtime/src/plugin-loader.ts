@@ -6,12 +6,13 @@ import { didYouMean, type Plugin } from '@tenon/kernel'
 import { BundleFault, bundle, run } from './bundle.ts'
 import { ImportFault, messageOf, type Namespace, PackageLookup } from './package-lookup.ts'
 import { type PluginSource, sourceOf } from './plugin-source.ts'
+import { MISSING, type SourceFiles } from './source-files.ts'
 
 export interface LoadedPlugin {
   readonly plugin: Plugin
   readonly source: PluginSource
-  /** The source files the code came from; empty for a packaged plugin that was imported. */
-  readonly files: readonly string[]
+  /** The files the code came from; empty for a packaged plugin that was imported. */
+  readonly files: SourceFiles
   /** What was run, if it was bundled. */
   readonly code?: string
 }
@@ -23,11 +24,13 @@ export interface LoadFault {
   /** The first-party plugin that was probably meant. */
   readonly meant?: string
   /** Files to look at again before another try. */
-  readonly files: readonly string[]
+  readonly files: SourceFiles
   readonly cause?: unknown
 }
 
 export type LoadOutcome = ({ readonly ok: true } & LoadedPlugin) | { readonly ok: false; readonly fault: LoadFault }
+
+const NONE: SourceFiles = new Map()
 
 /** Brings in the code of rows. Packaged plugins are imported once per process; those given by path are bundled at every load. */
 export class PluginLoader {
@@ -82,7 +85,7 @@ export class PluginLoader {
 
   async #unknownPackage(source: PluginSource & { kind: 'package' }, why: string, searched: readonly string[]): Promise<LoadFault> {
     const { name, folder } = source
-    const fault = { code: 'PLUGIN_UNKNOWN', files: [] } as const
+    const fault = { code: 'PLUGIN_UNKNOWN', files: NONE } as const
     if (!why.startsWith('Cannot find module')) return { ...fault, message: `the package "${name}" cannot be imported: ${why}` }
     if (await isFile(path.resolve(folder, name))) {
       return { ...fault, message: `there is no plugin "${name}"`, hint: `for the file, write ./${name}` }
@@ -99,22 +102,22 @@ export class PluginLoader {
 
   async #imported(source: PluginSource, load: () => Promise<object> | undefined): Promise<LoadOutcome> {
     try {
-      return pluginIn((await load()) as Namespace, source, [])
+      return pluginIn((await load()) as Namespace, source, NONE)
     } catch (error) {
       const name = source.kind === 'path' ? source.path : source.name
-      return failed({ code: 'PLUGIN_LOAD_FAILED', message: `"${name}" throws when it is imported: ${messageOf(error)}`, files: [], cause: error })
+      return failed({ code: 'PLUGIN_LOAD_FAILED', message: `"${name}" throws when it is imported: ${messageOf(error)}`, files: NONE, cause: error })
     }
   }
 
   async #bundled(source: PluginSource, file: string): Promise<LoadOutcome> {
     if (source.kind === 'path' && !(await isFile(file))) return failed(await missingFile(file))
-    const files = new Set<string>()
+    const files = new Map([[file, MISSING]])
     const fault = (problem: { message: string; hint?: string }, cause: unknown): LoadOutcome =>
-      failed({ code: 'PLUGIN_LOAD_FAILED', ...problem, files: [file, ...files], cause })
+      failed({ code: 'PLUGIN_LOAD_FAILED', ...problem, files, cause })
     try {
-      const bundled = await bundle(file, this.#lookup, (read) => files.add(read))
+      const bundled = await bundle(file, this.#lookup, (read, print) => files.set(read, print))
       try {
-        return pluginIn(run(bundled), source, [...files], bundled.code)
+        return pluginIn(run(bundled), source, files, bundled.code)
       } catch (error) {
         return fault({ message: `${file} throws when it is imported: ${messageOf(error)}` }, error)
       }
@@ -135,7 +138,7 @@ function describe(error: unknown, file: string): { message: string; hint?: strin
   return { message: error instanceof ImportFault ? `${file}: ${error.message}` : messageOf(error) }
 }
 
-function pluginIn(namespace: Namespace | undefined, source: PluginSource, files: readonly string[], code?: string): LoadOutcome {
+function pluginIn(namespace: Namespace | undefined, source: PluginSource, files: SourceFiles, code?: string): LoadOutcome {
   // CommonJS: `module.exports` itself; compiled from ES modules and imported, it has its default export one level deeper.
   const candidates = [namespace?.default, namespace, (namespace?.default as Namespace | undefined)?.default]
   const plugin = candidates.find(isPlugin)
@@ -163,7 +166,7 @@ async function missingFile(file: string): Promise<LoadFault> {
       : meant === undefined
         ? 'paths start at the file that names them'
         : `did you mean ./${meant}?`
-  return { code: 'PLUGIN_UNKNOWN', message: `there is no file ${file}`, hint, files: [file] }
+  return { code: 'PLUGIN_UNKNOWN', message: `there is no file ${file}`, hint, files: new Map([[file, MISSING]]) }
 }
 
 async function isFile(file: string): Promise<boolean> {

@@ -8,6 +8,7 @@ import { FileWatch } from './file-watch.ts'
 import { activeRows } from './plan-edit.ts'
 import type { LoadOutcome } from './plugin-loader.ts'
 import { type PluginSource, sourceKey } from './plugin-source.ts'
+import { fingerprintOf } from './source-files.ts'
 
 export type RuntimeEvent =
   /** An edit that a watched file brought about; `edit.rolledBack` says if it was taken back. */
@@ -92,13 +93,13 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** @internal Follows the catalog files and the sources of rows given by path. */
-  async follow(report: CheckReport, readAt: number): Promise<void> {
+  follow(report: CheckReport): void {
     this.#watch ??= new FileWatch({
       quietMs: 50,
       changed: (files) => void this.#filesChanged(files),
       failed: (folder, error) => this.#logger?.warn({ err: error, folder }, 'changes in this folder are not followed'),
     })
-    await this.#watch.follow(report.watched, readAt)
+    this.#watch.follow(report.watched)
   }
 
   async #filesChanged(files: ReadonlySet<string>): Promise<void> {
@@ -108,7 +109,8 @@ export class Runtime implements AsyncDisposable {
       this.events.emit({ type: 'edited', edit })
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown))
-      if (this.#closing !== undefined) return
+      // A file that was read half written is no news: the whole of it is on its way.
+      if (this.#closing !== undefined || (await this.#watch?.lasts()) === false) return
       this.#logger?.warn({ err: error }, 'a changed file was not applied')
       this.events.emit({ type: 'refused', error })
     }
@@ -116,10 +118,9 @@ export class Runtime implements AsyncDisposable {
 
   /** Reads everything again: the file may have changed since, followed or not. */
   async #revise(edit: CatalogEdit, load: (source: PluginSource) => Promise<LoadOutcome>): Promise<AppliedEdit> {
-    const readAt = Date.now()
     const report = await this.#check.run(this.#composition.file, edit, load)
     // Also if it is refused: the file that was just added is the one that will be mended.
-    if (this.#watch !== undefined) await this.follow(report, readAt)
+    if (this.#watch !== undefined) this.follow(report)
     if (!report.ok) throw new CompositionError(report.composition.file, report.diagnostics)
     return this.#change(report.composition, edit)
   }
@@ -139,8 +140,9 @@ export class Runtime implements AsyncDisposable {
   async #adopt(composition: Composition): Promise<AppliedEdit> {
     const broken = composition.rows.find(({ state, optional }) => state === 'broken' && !optional)
     if (broken !== undefined) throw new RuntimeError('COMPOSITION_INVALID', `row "${broken.id}" cannot run: ${broken.why ?? 'it is broken'}`)
-    const sources = composition.rows.flatMap(({ loaded }) => loaded?.files ?? [])
-    await this.#watch?.follow([...composition.files, ...sources], Date.now())
+    const sources = composition.rows.flatMap(({ loaded }) => [...(loaded?.files ?? [])])
+    const files = await Promise.all(composition.files.map(async (file) => [file, await fingerprintOf(file)] as const))
+    this.#watch?.follow(new Map([...files, ...sources]))
     return this.#change(this.#withRunningCode(composition), {})
   }
 
@@ -151,7 +153,7 @@ export class Runtime implements AsyncDisposable {
       const same = running.find(
         ({ loaded: { source, code } }) => row.loaded !== undefined && sourceKey(source) === sourceKey(row.loaded.source) && code === row.loaded.code,
       )
-      return same === undefined ? row : { ...row, loaded: same.loaded }
+      return same === undefined ? row : { ...row, loaded: { ...same.loaded, files: row.loaded?.files ?? same.loaded.files } }
     })
     return { ...next, rows }
   }
@@ -166,9 +168,9 @@ export class Runtime implements AsyncDisposable {
   /** Code whose sources changed is loaded anew, and counts as changed only if it is another. */
   async #fresh(source: PluginSource, files: ReadonlySet<string>): Promise<LoadOutcome> {
     const kept = await this.#kept(source)
-    if (!kept.ok || !kept.files.some((file) => files.has(file))) return kept
+    if (!kept.ok || ![...kept.files.keys()].some((file) => files.has(file))) return kept
     const loaded = await this.#check.loader.load(source)
-    return loaded.ok && loaded.code === kept.code ? kept : loaded
+    return loaded.ok && loaded.code === kept.code ? { ...kept, files: loaded.files } : loaded
   }
 
   #unknown(id: string): RuntimeError {

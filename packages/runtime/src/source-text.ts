@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { LineCounter } from 'yaml'
 
 /** A text with a name: a catalog file, or what was written on the command line. */
@@ -5,11 +6,14 @@ export class SourceText {
   /** Absolute path, or a label such as `--set`. */
   readonly path: string
   readonly text: string
+  /** What relative paths in it start at. */
+  readonly folder: string
   readonly lines = new LineCounter()
 
-  constructor(path: string, text: string) {
+  constructor(path: string, text: string, folder = dirname(path)) {
     this.path = path
     this.text = text
+    this.folder = folder
   }
 
   /** Counted from 1; columns in UTF-16 units, as editors and language servers count. */

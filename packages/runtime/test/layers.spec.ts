@@ -137,7 +137,7 @@ it.each([
     '3:3 "engine" is there already, in line 2',
   ],
   ['a row without a plugin', 'plugins:\n  engine:\n', 'CATALOG_SHAPE', '2:10 row "engine": expected a plugin or a map, got null'],
-  ['a row with a dot', 'plugins:\n  my.engine: petrol-engine\n', 'CATALOG_SHAPE', '2:3 "my.engine" cannot be the id of a row'],
+  ['a row with a dot', 'plugins:\n  my.engine: petrol-engine\n', 'CATALOG_SHAPE', '2:3 row "my.engine": an id starts with a letter or digit'],
 ])('CP-04 a file that is %s is refused at its place', async (_, text, code, message) => {
   const { diagnostics } = await check({ 'top.yaml': text })
   const [first] = diagnostics

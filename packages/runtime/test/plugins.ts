@@ -31,6 +31,7 @@ export function firstParty(activated: string[] = []): readonly FirstPartyPlugin[
       z.strictObject({ ratios: z.array(z.number()), label: z.strictObject({ text: z.string(), size: z.number().optional() }).optional() }),
     ),
     define('wheel-set', [Gears], [Wheels]),
+    define('anything', [], [], z.looseObject({ port: z.number().optional() })),
   ]
   return plugins.map((plugin) => ({ name: plugin.name, load: async () => ({ default: plugin }) }))
 }
