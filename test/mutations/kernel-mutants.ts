@@ -10,6 +10,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: 'if (!user.doomed) all.add(user)',
     replacement: "if (!user.doomed && user.state !== 'activating') all.add(user)",
     specs: ['activation.races.spec.ts'],
+    byModel: true,
   },
   {
     name: 'bindings-of-the-last-try',
@@ -18,6 +19,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: '? unit.needs.map(',
     replacement: '? unit.failure?.bound ?? unit.needs.map(',
     specs: ['activation.failure.spec.ts'],
+    byModel: true,
   },
   {
     name: 'lost-update',
@@ -26,6 +28,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: ' || desired !== unit.desired || parent',
     replacement: ' || parent',
     specs: ['activation.races.spec.ts'],
+    byModel: true,
   },
   {
     name: 'dependents-stay-up',
@@ -34,6 +37,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: 'for (const user of users) if (!user.doomed) all.add(user)',
     replacement: '{ void users }',
     specs: ['teardown.order.spec.ts'],
+    byModel: true,
   },
   {
     name: 'forks-stay-up',
@@ -42,6 +46,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: 'if (fork !== undefined && !fork.doomed) all.add(fork)',
     replacement: '{ void fork }',
     specs: ['forks.branches.spec.ts', 'teardown.order.spec.ts'],
+    byModel: true,
   },
   {
     name: 'otherwise-too-early',
@@ -50,6 +55,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: "canArise(unit) ? 'hold' : 'otherwise'",
     replacement: "'otherwise'",
     specs: ['forks.waiting.spec.ts'],
+    byModel: true,
   },
   {
     name: 'otherwise-beside-present',
@@ -58,6 +64,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: "if (branch === 'otherwise') return isMet(unit)",
     replacement: "if (branch === 'otherwise') return false",
     specs: ['forks.branches.spec.ts'],
+    byModel: true,
   },
   {
     name: 'failure-tried-for-ever',
@@ -82,6 +89,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: 'holder !== undefined && holder !== row',
     replacement: 'holder === undefined && holder === row',
     specs: ['activation.contested.spec.ts'],
+    byModel: true,
   },
   {
     name: 'first-come-first-served',
@@ -98,6 +106,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: 'if (needs.length === 0) ready.push(unit)',
     replacement: 'ready.push(unit)',
     specs: ['forks.waiting.spec.ts', 'activation.contested.spec.ts'],
+    byModel: true,
   },
   {
     name: 'failed-provider-awaited',
@@ -116,14 +125,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: 'this.leaving += by',
     replacement: 'void by',
     specs: ['transaction.edits.spec.ts', 'teardown.exclusive.spec.ts'],
-  },
-  {
-    name: 'plan-outdated-in-its-batch',
-    fault: 'a row starts although what started before it in the same batch took away its reason',
-    file: 'reconciler.ts',
-    find: 'if (this.agenda.leaving === 0 && decide(start.unit) === start.branch) this',
-    replacement: 'if (start.unit.activation === undefined) this',
-    specs: ['activation.contested.spec.ts'],
+    byModel: true,
   },
   {
     name: 'up-after-close',
@@ -140,6 +142,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: 'if (this.setback) for (const unit of this.held) this.waiting.add(unit)',
     replacement: '',
     specs: ['forks.waiting.spec.ts', 'activation.contested.spec.ts'],
+    byModel: true,
   },
   {
     name: 'provider-closes-first',
@@ -148,6 +151,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: " && activation.state === 'live' && activation.dependents === 0",
     replacement: " && activation.state === 'live' && !this.#closable.includes(activation)",
     specs: ['teardown.order.spec.ts'],
+    byModel: true,
   },
   {
     name: 'down-in-load-order',
@@ -164,6 +168,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: 'this.offers = [...this.offers, {',
     replacement: 'slot.provision ??= { slot, value, owner: this, users: new Set() }; this.offers = [...this.offers, {',
     specs: ['activation.boot.spec.ts'],
+    byModel: true,
   },
   {
     name: 'cancellation-forgotten',
@@ -180,6 +185,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: 'if (activation.doomed) this.#agenda.closeWhenFree(activation)\n    else if (error === undefined)',
     replacement: 'if (activation.doomed) this.#agenda.closeWhenFree(activation)\n    if (error === undefined)',
     specs: ['activation.races.spec.ts'],
+    byModel: true,
   },
   {
     name: 'claim-not-released',
@@ -188,6 +194,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: 'slot.holder = undefined',
     replacement: 'slot.holder ??= undefined',
     specs: ['activation.contested.spec.ts'],
+    byModel: true,
   },
   {
     name: 'rivals-not-told',
@@ -196,6 +203,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: 'if (rival !== row) this.#agenda.waiting.add(rival)',
     replacement: 'void rival',
     specs: ['activation.contested.spec.ts'],
+    byModel: true,
   },
   {
     name: 'offer-outlives-its-provider',
@@ -204,6 +212,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: 'provision.slot.provision = undefined',
     replacement: 'void provision',
     specs: ['activation.boot.spec.ts', 'activation.races.spec.ts', 'teardown.order.spec.ts'],
+    byModel: true,
   },
   {
     name: 'waiters-not-told',
@@ -212,6 +221,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: 'for (const waiter of provision.slot.interested) this.#agenda.changed.add(waiter)',
     replacement: '',
     specs: ['activation.boot.spec.ts'],
+    byModel: true,
   },
   {
     name: 'activation-budget-ignored',
@@ -236,6 +246,7 @@ export const kernelMutants: readonly Mutant[] = [
     find: 'row.kept?.rollback(activation)',
     replacement: '',
     specs: ['kept.versions.spec.ts'],
+    byModel: true,
   },
 
   // Lifetimes.

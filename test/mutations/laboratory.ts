@@ -53,6 +53,9 @@ async function copy(kernel: string, to: string): Promise<void> {
 /** Long for these tests, whose files take well under a second, and short enough to wait for when a fault makes one hang. */
 const TEST_TIMEOUT_MS = 5000
 
+/** The same scenarios every time, as many as it takes for every fault that the model is to notice; the first disagreement will do. */
+const MODEL = { TENON_MODEL_RUNS: '500', TENON_MODEL_SEED: '1', TENON_MODEL_SHRINK: '0' }
+
 function project(root: string, folder: string, name: string, specs: readonly string[]): object {
   const conditions = ['@tenon/source', 'node', 'import', 'module', 'default']
   return {
@@ -66,6 +69,7 @@ function project(root: string, folder: string, name: string, specs: readonly str
       isolate: false,
       testTimeout: TEST_TIMEOUT_MS,
       hookTimeout: TEST_TIMEOUT_MS,
+      env: MODEL,
       setupFiles: name === CONTROL ? [] : [join(root, 'test/mutations/one-failure-is-enough.ts')],
     },
   }

@@ -11,6 +11,13 @@ export interface Mutant {
   readonly replacement: string
   /** Spec files below `test` that have to fail, the fastest first; one failing test is enough. */
   readonly specs: readonly string[]
+  /** The model test has to fail as well. */
+  readonly byModel?: true
+}
+
+/** The model test alone, as a trial of its own. */
+export function triedByModel(mutant: Mutant): Mutant {
+  return { ...mutant, name: `${mutant.name}-by-model`, specs: ['model/composition.model.spec.ts'] }
 }
 
 /** @throws Error unless the anchor stands exactly once: a fault that is not planted proves nothing */
