@@ -14,10 +14,18 @@ export interface FailureOptions {
 /** Tells people, or with `json` programs, what went wrong: diagnostics and messages, a stack only with `--debug`. Gives the exit code. */
 export function tellFailure(error: unknown, screen: Screen, options: FailureOptions): number {
   if (options.json === true) screen.print(printableJson({ error: jsonOf(error) }, 2))
-  else if (error instanceof CompositionError) screen.complain(diagnosticsText(error.diagnostics, screen.errorColor, options.cwd))
-  else screen.complain(`${screen.paintError(['red', 'bold'], 'error:')} ${plainText(messageOf(error))}${hintOf(error, options)}`)
-  if (options.debug === true && error instanceof Error) screen.complain(plainText(stackOf(error)))
+  else screen.complain(failureText(error, screen, options))
+  if (options.json === true && options.debug === true && error instanceof Error) screen.complain(plainText(stackOf(error)))
   return exitCodeOf(error)
+}
+
+/** For standard error. */
+export function failureText(error: unknown, screen: Screen, options: FailureOptions): string {
+  const text =
+    error instanceof CompositionError
+      ? diagnosticsText(error.diagnostics, screen.errorColor, options.cwd)
+      : `${screen.paintError(['red', 'bold'], 'error:')} ${plainText(messageOf(error))}${hintOf(error, options)}`
+  return options.debug === true && error instanceof Error ? `${text}\n${plainText(stackOf(error))}` : text
 }
 
 /** Every diagnostic, and how many there are. */

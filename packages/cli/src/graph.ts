@@ -1,4 +1,3 @@
-import type { Json } from '@tenon/kernel'
 import type { Composition, CompositionRow, Origin } from '@tenon/runtime'
 
 /** Plain data. */
@@ -22,7 +21,7 @@ export interface GraphRow {
   readonly injects: readonly string[]
   /** Capability → id of the row it is bound to. */
   readonly bindings: Readonly<Record<string, string>>
-  readonly config: Json
+  /** Every value as it is written, and where. What an expression stands for is not told: it may be a secret. */
   readonly origins: readonly Origin[]
 }
 
@@ -35,7 +34,7 @@ export function graphOf({ name, file, files, rows }: Composition): CompositionGr
   return { name, file, files, rows: rows.map((row) => graphRow(row, providers)) }
 }
 
-function graphRow({ id, use, state, why, optional, loaded, config, origins }: CompositionRow, providers: ReadonlyMap<string, string>): GraphRow {
+function graphRow({ id, use, state, why, optional, loaded, origins }: CompositionRow, providers: ReadonlyMap<string, string>): GraphRow {
   const keys = (list: readonly { readonly key: string }[] | undefined): readonly string[] => (list ?? []).map(({ key }) => key)
   const injects = keys(loaded?.plugin.inject)
   return {
@@ -43,7 +42,6 @@ function graphRow({ id, use, state, why, optional, loaded, config, origins }: Co
     provides: keys(loaded?.plugin.provides),
     injects,
     bindings: Object.fromEntries(injects.flatMap((key) => (providers.has(key) ? [[key, providers.get(key) ?? '']] : []))),
-    config: config ?? null,
     origins,
   }
 }

@@ -1,11 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { COMPLETION_SHELLS, type CompletionShell, completionScript } from './completion.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT_CODES_HELP, ExitCode } from './exit-codes.ts'
 import type { GeneralFlags, Io } from './io.ts'
 import { Screen } from './screen.ts'
-
-const VERSION = '0.0.0'
 
 type Action<F> = (context: CommandContext, args: readonly string[], flags: F) => Promise<number>
 type Dispatch = <F extends object>(load: () => Promise<Action<F>>) => (args: readonly string[], flags: F) => Promise<void>
@@ -39,7 +38,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 function describe(program: Command, io: Io): void {
   program
     .description('A plugin-composed runtime for agents: runs, checks and edits compositions of plugins.')
-    .version(VERSION, '-V, --version', 'print the version')
+    .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'print help for a command')
     .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent (default: warn)')
@@ -51,6 +50,11 @@ function describe(program: Command, io: Io): void {
     .showHelpAfterError('(--help lists what there is)')
     .addHelpText('after', `\n${EXIT_CODES_HELP}`)
     .exitOverride()
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { readonly version: string }
+  return manifest.version
 }
 
 function addCommands(program: Command, dispatch: Dispatch): void {

@@ -39,9 +39,9 @@ export class Screen {
     this.#io.stderr.write(`${text}\n`)
   }
 
-  /** News that nobody asked for: standard error, unless quiet. */
+  /** News that nobody asked for: standard error, unless quiet. As it is. */
   note(text: string): void {
-    if (!this.quiet) this.#io.stderr.write(`${plainText(text)}\n`)
+    if (!this.quiet) this.complain(text)
   }
 
   paint(style: Style, text: string): string {

@@ -170,6 +170,10 @@ it('CP-13 `graph` shows rows and bindings as a tree, as mermaid and as JSON', as
   expect(json).toMatchObject({ name: 'tenon', ok: true, diagnostics: [], files: [`${cwd}/tenon.yaml`] })
   expect(json.rows[0]).toEqual({
     ...{ id: 'mine', use: './tools.ts', plugin: 'test-tools', state: 'active', optional: false, provides: [], injects: ['tools'] },
-    ...{ bindings: { tools: 'tools' }, config: null, origins: [{ path: 'use', value: './tools.ts', file: `${cwd}/tenon.yaml`, line: 3, column: 9 }] },
+    ...{ bindings: { tools: 'tools' }, origins: [{ path: 'use', value: './tools.ts', file: `${cwd}/tenon.yaml`, line: 3, column: 9 }] },
   })
+})
+
+it('CP-13 `--version` is that of the package', async () => {
+  expect(await tenon(['--version'], { cwd: await folder() })).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
 })

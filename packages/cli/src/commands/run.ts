@@ -5,7 +5,7 @@ import { changedNothing, describeEdit } from '../console/row-verbs.ts'
 import { runScript } from '../console/script.ts'
 import { Terminal } from '../console/terminal.ts'
 import type { CommandContext, CompositionFlags } from '../context.ts'
-import { tellFailure } from '../failure.ts'
+import { failureText } from '../failure.ts'
 import { openHost } from '../host.ts'
 import { plainText } from '../terminal-text.ts'
 import { UsageError } from '../usage-error.ts'
@@ -19,18 +19,23 @@ export async function run(context: CommandContext, args: readonly string[], flag
   const showLog = terminal === undefined ? {} : { showLog: (line: string) => terminal.interject(line) }
   await using host = await openHost(context, { catalog, flags, ...showLog })
   const { runtime } = host
-  const tell = (text: string): void => (terminal === undefined ? screen.note(text) : terminal.interject(plainText(text)))
-  followEdits(runtime, context, tell)
-  const console = new Console({ runtime, screen, cwd: io.cwd, sessionId: `console-${io.pid}`, tell })
+  const tell = (text: string): void => (terminal === undefined ? screen.note(text) : terminal.interject(text))
+  const warn = (text: string): void => (terminal === undefined ? screen.complain(text) : terminal.interject(text))
+  followEdits(runtime, context, { tell, warn })
+  const console = new Console({ runtime, screen, cwd: io.cwd, sessionId: `console-${io.pid}`, tell: (text) => tell(plainText(text)) })
   // Awaited here: the host closes when this function is left.
   return await (terminal === undefined ? runScript(context, console) : terminal.run(console))
 }
 
 /** Tells of the edits that watched files bring about. */
-function followEdits(runtime: Runtime, { screen, io, flags }: CommandContext, tell: (text: string) => void): void {
+function followEdits(
+  runtime: Runtime,
+  { screen, io, flags }: CommandContext,
+  { tell, warn }: Readonly<Record<'tell' | 'warn', (text: string) => void>>,
+): void {
   runtime.events.on(runtime.kernel.scope, (event) => {
-    if (event.type === 'refused') tellFailure(event.error, screen, { debug: flags.debug === true, cwd: io.cwd })
-    else if (event.edit.rolledBack !== undefined) tell(`rolled back: ${event.edit.rolledBack.message}`)
+    if (event.type === 'refused') warn(failureText(event.error, screen, { debug: flags.debug === true, cwd: io.cwd }))
+    else if (event.edit.rolledBack !== undefined) warn(plainText(`rolled back: ${event.edit.rolledBack.message}`))
     else if (!changedNothing(event.edit)) tell(describeEdit(event.edit))
   })
 }
