@@ -66,6 +66,45 @@ describe('a process that cannot be started', () => {
     }))
 })
 
+describe('how an end is told', () => {
+  it('SH-38 a forced kill on Windows reads exit code 1 and no signal, status killed, and the flags still tell why', () =>
+    withExecutor({}, async ({ execute, processes }) => {
+      const controller = new AbortController()
+      const killed = await execute({ command: 'a' })
+      const aborted = await execute({ command: 'b', signal: controller.signal })
+      expect(killed.kill()).toBe(true)
+      controller.abort()
+      for (const [execution, isAborted] of [
+        [killed, false],
+        [aborted, true],
+      ] as const) {
+        processes.spawned.shift()?.exit(1)
+        expect(await execution.result()).toMatchObject({ exitCode: 1, signal: null, timedOut: false, aborted: isAborted })
+        expect(execution.status).toBe('killed')
+      }
+    }))
+
+  it('SH-16 an exit that nobody can tell is no completion', () =>
+    withExecutor({}, async ({ execute, processes }) => {
+      const execution = await execute({ command: 'a' })
+      processes.last.exit(null)
+      expect(await execution.result()).toMatchObject({ exitCode: null, signal: null, timedOut: false, aborted: false })
+      expect(execution.status).toBe('killed')
+    }))
+
+  it('SH-17 a cause that comes with the exit but after it is none', () =>
+    withExecutor({}, async ({ execute, processes }) => {
+      const controller = new AbortController()
+      const execution = await execute({ command: 'a', signal: controller.signal })
+      processes.last.exit(0)
+      await Promise.resolve()
+      controller.abort()
+      expect(execution.kill()).toBe(false)
+      expect(await execution.result()).toMatchObject({ exitCode: 0, aborted: false })
+      expect([execution.status, processes.last.terminations]).toEqual(['completed', 0])
+    }))
+})
+
 describe('what is spawned', () => {
   it('SH-02 the spec of the process holds what the request said and nothing of a signal', () =>
     withExecutor(
