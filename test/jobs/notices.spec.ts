@@ -62,10 +62,11 @@ describe('a notice', () => {
     app.jobs.kill(byCall.id, app.session, { by: 'call', text: 'tool call aborted' })
     for (const producer of [awaited, held]) await producer.end()
     for (const producer of [byModel, byCall]) await producer.end({ status: 'killed' })
-    const ended = read.end()
-    await Promise.resolve()
-    expect(await app.shown('job_output', { job_id: read.id, wait: true })).toContain('[status: completed')
-    await ended
+    // In the tick in which it ended, before anybody could be told.
+    app.jobs.subscribe(app.kernel.scope, 'all', (event) => {
+      if (event.type === 'settled' && event.job.id === read.id) app.jobs.read(read.id, app.session)
+    })
+    await read.end()
     const session = app.open('two')
     const torn = app.start({ owner: session })
     const closing = session.scope.close()

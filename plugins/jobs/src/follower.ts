@@ -113,8 +113,11 @@ export class Follower implements AsyncIterator<JobFollow, undefined> {
       attached: () => this.#serve(),
       gone: () => this.#end(),
     }
-    this.#record.followers.add(listening)
-    this.#undo.push(() => this.#record.followers.delete(listening))
+    const record = this.#record
+    record.followers = [...record.followers, listening]
+    this.#undo.push(() => {
+      record.followers = record.followers.filter((other) => other !== listening)
+    })
   }
 
   #last(): JobFollow {

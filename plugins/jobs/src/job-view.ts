@@ -5,33 +5,33 @@ import { isLive, type JobRecord } from './record.ts'
 
 /** The record as it is now, as frozen plain data. */
 export function viewOf(jobs: KeptJobs, record: JobRecord): JobView {
-  const { command, description, outcome, finishedAt } = record
-  const settled = !isLive(record)
-  const endMs = settled ? record.finishedMs : jobs.activation.clock.now()
-  return Object.freeze({
+  const { finishedAt, stop } = record
+  const endMs = isLive(record) ? jobs.activation.clock.now() : record.finishedMs
+  const view: { -readonly [K in keyof JobView]: JobView[K] } = {
     id: record.id,
     kind: record.kind,
     label: record.label,
     owner: record.owner.session.id,
     attachment: record.attachment,
     status: record.status,
-    detail: Object.freeze({
-      ...(command === undefined ? {} : { command }),
-      ...(description === undefined ? {} : { description }),
-      ...(outcome === undefined ? {} : { outcome }),
-    }),
+    detail: record.detail,
     startedAt: record.startedAt,
-    ...(finishedAt === undefined ? {} : { finishedAt }),
     durationMs: Math.max(0, Math.floor(endMs - record.startedMs)),
     output: outputOf(jobs, record),
-    // A reason that the producer has not taken yet is no fact.
-    ...(record.stop === undefined || record.status === 'running' ? {} : { stop: record.stop }),
     notice: record.notice,
     replyLimitBytes: record.replyLimitBytes,
-  })
+  }
+  if (finishedAt !== undefined) view.finishedAt = finishedAt
+  // A reason that the producer has not taken yet is no fact.
+  if (stop !== undefined && record.status !== 'running') view.stop = stop
+  return Object.freeze(view)
 }
 
+const NO_OUTPUT: JobView['output'] = Object.freeze({})
+
 function outputOf(jobs: KeptJobs, record: JobRecord): JobView['output'] {
-  const entries = [...record.channels.values()].map((channel) => [channel.name, Object.freeze(sizesOf(jobs, record, channel))] as const)
-  return Object.freeze(Object.fromEntries(entries))
+  if (record.channels.size === 0) return NO_OUTPUT
+  const output: { [name: string]: JobView['output'][string] } = {}
+  for (const [name, channel] of record.channels) output[name] = Object.freeze(sizesOf(jobs, record, channel))
+  return Object.freeze(output)
 }

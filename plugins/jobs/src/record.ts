@@ -55,8 +55,8 @@ export interface JobRecord {
   readonly id: JobId
   readonly kind: string
   readonly label: string
-  readonly command: string | undefined
-  readonly description: string | undefined
+  /** Frozen; with the outcome from the settlement on. */
+  detail: JobView['detail']
   readonly owner: Owner
   readonly replyLimitBytes: number
   readonly stopBudgetMs: number
@@ -83,11 +83,11 @@ export interface JobRecord {
   /** In the order in which they are rendered. */
   readonly channels: Map<string, Channel>
   warnedOfReader: boolean
-  readonly waiters: Set<Waiter>
-  readonly followers: Set<Listening>
+  /** These three are replaced, never changed: most jobs have none. */
+  waiters: readonly Waiter[]
+  followers: readonly Listening[]
   /** Called at the settlement, and if there is no such job after all. */
-  readonly endings: (() => void)[]
-  outcome: string | undefined
+  endings: readonly (() => void)[]
   finishedAt: number | undefined
   finishedMs: number
   /** Order of settlement. */
@@ -96,6 +96,8 @@ export interface JobRecord {
   /** The owner has read the terminal state. */
   terminalRead: boolean
 }
+
+export const NONE: readonly never[] = Object.freeze([])
 
 export function isLive({ status }: JobRecord): boolean {
   return status === 'running' || status === 'stopping'

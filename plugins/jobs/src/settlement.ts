@@ -4,7 +4,7 @@ import { announce } from './events.ts'
 import { viewOf } from './job-view.ts'
 import type { KeptJobs } from './kept.ts'
 import { OUTCOME_CHARACTERS, oneLine } from './one-line.ts'
-import { isLive, type JobRecord } from './record.ts'
+import { isLive, type JobRecord, NONE } from './record.ts'
 import { countSettled, evict } from './retention.ts'
 import { text } from './text.ts'
 import { messageOf } from './thrown.ts'
@@ -30,7 +30,7 @@ export function settle(jobs: KeptJobs, record: JobRecord, ending: Ending): void 
     return
   }
   const { owner } = record
-  const awaited = record.held || [...record.waiters].some(({ byOwner }) => byOwner)
+  const awaited = record.held || record.waiters.some(({ byOwner }) => byOwner)
   const cause = causeOf(record, ending)
   commitEnd(jobs, record, ending)
   record.notice = cause === 'teardown' || awaited || wasAskedByItsModel(record, ending) ? 'withheld' : 'due'
@@ -40,10 +40,17 @@ export function settle(jobs: KeptJobs, record: JobRecord, ending: Ending): void 
 
   releaseWaiters(record, 'settled')
   const job = viewOf(jobs, record)
-  for (const follower of [...record.followers]) follower.status(job)
+  for (const follower of record.followers) follower.status(job)
   announce(jobs, record, { type: 'settled', job, awaited, cause })
   evict(jobs, owner)
-  for (const ended of record.endings.splice(0)) ended()
+  tellOfEnd(record)
+}
+
+/** Whoever waits for the record to be over goes on. */
+export function tellOfEnd(record: JobRecord): void {
+  const { endings } = record
+  record.endings = NONE
+  for (const ended of endings) ended()
 }
 
 /** What a producer's promise resolved to; nonsense is a failure. */
@@ -66,7 +73,8 @@ function commitEnd(jobs: KeptJobs, record: JobRecord, ending: Ending): void {
   record.cancelStopTimer?.()
   record.cancelStopTimer = undefined
   record.run = undefined
-  record.outcome = outcomeText(ending, record.stop)
+  const outcome = outcomeText(ending, record.stop)
+  if (outcome !== undefined) record.detail = Object.freeze({ ...record.detail, outcome })
   record.finishedAt = clock.epoch()
   record.finishedMs = clock.now()
   record.settledNumber = ++jobs.lastSettledNumber

@@ -7,8 +7,7 @@ import { text } from './text.ts'
 export interface CheckedSpec {
   readonly kind: string
   readonly label: string
-  readonly command: string | undefined
-  readonly description: string | undefined
+  readonly detail: { readonly command?: string; readonly description?: string }
   readonly attachment: 'foreground' | 'detached'
   readonly replyLimitBytes: number
   readonly stopBudgetMs: number
@@ -28,7 +27,8 @@ export function checkSpec(spec: JobSpec, config: JobsConfig): CheckedSpec {
   if (typeof spec.run !== 'function') refuse('run', 'expected a function')
   const command = optionalText('detail.command', detail?.command)
   const description = optionalText('detail.description', detail?.description)
-  return { kind, label: line, command, description, attachment, replyLimitBytes, stopBudgetMs }
+  const checked = { ...(command === undefined ? {} : { command }), ...(description === undefined ? {} : { description }) }
+  return { kind, label: line, detail: Object.freeze(checked), attachment, replyLimitBytes, stopBudgetMs }
 }
 
 /** @throws JobError JOB_SPEC_INVALID */

@@ -5,9 +5,9 @@ import { openChannel } from './channel.ts'
 import { announce } from './events.ts'
 import { viewOf } from './job-view.ts'
 import type { KeptJobs } from './kept.ts'
-import { isLive, type JobRecord, type Owner } from './record.ts'
+import { isLive, type JobRecord, NONE, type Owner } from './record.ts'
 import { evict } from './retention.ts'
-import { failure, readOutcome } from './settlement.ts'
+import { failure, readOutcome, tellOfEnd } from './settlement.ts'
 import { type CheckedSpec, checkRun, checkSpec, refuse } from './spec.ts'
 import { passOn } from './stops.ts'
 import { text } from './text.ts'
@@ -66,10 +66,9 @@ function insert(jobs: KeptJobs, owner: Owner, spec: CheckedSpec): JobRecord {
     attached: false,
     channels: new Map(),
     warnedOfReader: false,
-    waiters: new Set(),
-    followers: new Set(),
-    endings: [],
-    outcome: undefined,
+    waiters: NONE,
+    followers: NONE,
+    endings: NONE,
     finishedAt: undefined,
     finishedMs: 0,
     settledNumber: 0,
@@ -92,9 +91,9 @@ function runProducer(jobs: KeptJobs, record: JobRecord, spec: JobSpec): JobRun {
     jobs.records.delete(record.id)
     record.owner.jobs.delete(record.id)
     record.owner.live.delete(record)
-    for (const waiter of [...record.waiters]) waiter.fail(new JobError('JOB_UNKNOWN', text.unknown(record.id)))
-    for (const follower of [...record.followers]) follower.gone()
-    for (const ended of record.endings.splice(0)) ended()
+    for (const waiter of record.waiters) waiter.fail(new JobError('JOB_UNKNOWN', text.unknown(record.id)))
+    for (const follower of record.followers) follower.gone()
+    tellOfEnd(record)
     throw error
   }
 }
@@ -118,6 +117,9 @@ function announceStart(jobs: KeptJobs, record: JobRecord, run: JobRun): void {
   }
 }
 
+/** It names the channel in what a model reads. */
+const CHANNEL = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/
+
 function attach(jobs: KeptJobs, record: JobRecord, output: OutputSource): void {
   if (!isLive(record)) {
     jobs.activation.log.warn({ job: record.id }, `job ${record.id} had already settled: its output was attached too late and is not shown`)
@@ -125,9 +127,10 @@ function attach(jobs: KeptJobs, record: JobRecord, output: OutputSource): void {
   }
   if (record.attached) refuse('output', 'it has been attached already')
   for (const [name, reader] of Object.entries(output.channels)) {
+    if (!CHANNEL.test(name)) refuse('output', `a channel matches ${CHANNEL.source}`)
     if (typeof reader?.readFrom !== 'function') refuse(`output.channels.${name}`, 'expected a reader')
   }
   record.attached = true
   for (const [name, reader] of Object.entries(output.channels)) record.channels.set(name, openChannel(name, reader))
-  for (const follower of [...record.followers]) follower.attached()
+  for (const follower of record.followers) follower.attached()
 }

@@ -37,7 +37,7 @@ export function passOn(jobs: KeptJobs, record: JobRecord): void {
   record.status = 'stopping'
   arm(jobs, record)
   const job = viewOf(jobs, record)
-  for (const follower of [...record.followers]) follower.status(job)
+  for (const follower of record.followers) follower.status(job)
   announce(jobs, record, { type: 'stopping', job })
 }
 

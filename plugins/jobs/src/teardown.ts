@@ -38,7 +38,9 @@ async function endJobs(jobs: KeptJobs, owner: Owner, reason: StopReason): Promis
 }
 
 function endOf(record: JobRecord): Promise<void> {
-  return new Promise((resolve) => record.endings.push(resolve))
+  return new Promise((resolve) => {
+    record.endings = [...record.endings, resolve]
+  })
 }
 
 function forget(jobs: KeptJobs, owner: Owner): void {

@@ -23,7 +23,7 @@ export function wait(jobs: KeptJobs, record: JobRecord, timeoutMs: number, calle
   if (timeoutMs === 0) return Promise.resolve(waited(jobs, record, 'expired'))
   return new Promise((resolve, reject) => {
     const leave = (): void => {
-      record.waiters.delete(waiter)
+      record.waiters = record.waiters.filter((other) => other !== waiter)
       cancelTimer()
       forgetSignal?.()
     }
@@ -38,7 +38,7 @@ export function wait(jobs: KeptJobs, record: JobRecord, timeoutMs: number, calle
         reject(error)
       },
     }
-    record.waiters.add(waiter)
+    record.waiters = [...record.waiters, waiter]
     const cancelTimer = jobs.activation.clock.after(timeoutMs, () => waiter.end('expired'))
     const forgetSignal = signal && jobs.aborts.on(signal, () => waiter.fail(aborted(record, signal)))
   })
@@ -47,7 +47,7 @@ export function wait(jobs: KeptJobs, record: JobRecord, timeoutMs: number, calle
 /** @returns whether a wait of the owner was among them */
 export function releaseWaiters(record: JobRecord, outcome: 'settled' | 'expired'): boolean {
   let byOwner = false
-  for (const waiter of [...record.waiters]) {
+  for (const waiter of record.waiters) {
     byOwner ||= waiter.byOwner
     waiter.end(outcome)
   }

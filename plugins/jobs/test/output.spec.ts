@@ -164,6 +164,10 @@ describe('reading at offsets', () => {
     expect(app.complaints).toEqual([`job ${late.id} had already settled: its output was attached too late and is not shown`])
     const odd = app.start({ attached: false })
     expect(() => odd.attach({ channels: { stdout: {} as never } })).toThrow(expect.objectContaining({ code: 'JOB_SPEC_INVALID' }))
+    for (const name of ['', '[status]', 'a b', '__proto__', '1']) {
+      const channels = Object.fromEntries([[name, odd.stdout]])
+      expect(() => odd.attach({ channels })).toThrow(expect.objectContaining({ code: 'JOB_SPEC_INVALID' }))
+    }
     odd.attach({ channels: { stdout: odd.stdout } })
   })
 

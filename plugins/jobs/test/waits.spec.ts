@@ -44,7 +44,7 @@ describe('a wait', () => {
     const { id } = app.start()
     await expect(wait(id, ms)).rejects.toMatchObject({
       code: 'JOB_TIMEOUT_INVALID',
-      message: `invalid wait timeout: expected an integer from 0 to 2147483647, got ${ms}`,
+      message: `invalid wait timeout: expected an integer from 0 to 2147483647, got ${typeof ms === 'string' ? JSON.stringify(ms) : ms}`,
     })
     expect(app.clock.timers).toBe(0)
   })
