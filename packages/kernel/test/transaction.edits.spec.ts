@@ -161,6 +161,8 @@ describe('an invalid edit', () => {
     ],
     ['a row that needs what it provides', 'CAPABILITY_CYCLE', (tx) => tx.load(traced([], 'x', { inject: [C], provides: [C] }))],
     ['new code that closes a ring', 'CAPABILITY_CYCLE', (tx) => tx.replace('base', number([], 'base', A, [B]))],
+    ['new code whose need nobody provides', 'PLUGIN_UNRESOLVED', (tx) => tx.replace('base', number([], 'base', A, [C]))],
+    ['new code that claims what another row holds', 'CAPABILITY_TAKEN', (tx) => tx.replace('base', number([], 'base', B))],
     [
       'an edit that throws',
       undefined,
