@@ -51,6 +51,8 @@ export class Agenda {
 
   touch(unit: Unit): void {
     this.changed.add(unit)
+    // Who is wanted to bring what has changed.
+    this.setback = true
     this.schedule()
   }
 

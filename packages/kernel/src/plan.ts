@@ -64,10 +64,10 @@ export function decide(unit: Unit): Branch | 'hold' | 'wait' {
   return canArise(unit) ? 'hold' : 'otherwise'
 }
 
-function isStale({ unit, branch, bound, desired, parent }: Activation): boolean {
+/** A binding never goes stale by itself: who is bound to what goes down goes down with it (3), and before it (4). */
+function isStale({ unit, branch, desired, parent }: Activation): boolean {
   if (!unit.wanted || desired !== unit.desired || parent?.doomed === true) return true
-  if (branch === 'otherwise') return isMet(unit)
-  return bound.some((provision) => provision.slot.provision !== provision)
+  return branch === 'otherwise' && isMet(unit)
 }
 
 /** An indexed loop: asked several times for every unit that comes up, most of them before the optimising compiler has seen it. */
