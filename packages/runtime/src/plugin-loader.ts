@@ -57,7 +57,12 @@ export class PluginLoader {
       case 'path':
         return this.#bundled(source, source.path)
       case 'package':
-        return this.#package(source, (file) => this.#imported(source, () => import(pathToFileURL(file).href)))
+        return this.#package(source, async (file) => {
+          const outcome = await this.#imported(source, () => import(pathToFileURL(file).href))
+          // A package may count on the kernel and the contracts of whoever loads it: its bundle gets them.
+          const missing = !outcome.ok && (outcome.fault.cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_MODULE_NOT_FOUND'
+          return missing ? this.#bundled(source, file) : outcome
+        })
     }
   }
 
