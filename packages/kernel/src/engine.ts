@@ -163,7 +163,11 @@ export class Engine implements Observer, TransactionHost {
 
   replace<Input>(row: RowUnit, plugin: Plugin<Input>, config?: NoInfer<Input>): Promise<void> {
     const inside = this.inside()
-    const report = this.transaction((tx) => tx.replace(row.id, plugin, config))
+    const report = this.transaction((tx) => {
+      // The id may be another row's by now.
+      if (!row.wanted) throw this.#farewell(row)
+      tx.replace(row.id, plugin, config)
+    })
     // A refusal is handed on as it is: a promise derived from it would show as unhandled.
     if (inside !== undefined) return report as Promise<never>
     return report.then(({ error }) => {
