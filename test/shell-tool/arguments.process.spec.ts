@@ -118,6 +118,23 @@ describe.each(NAMES)('%s, arguments', (tool) => {
   })
 })
 
+describe('abort', () => {
+  it('TB-15 without a registry: the command is stopped, and its last words are kept for hosts', async () => {
+    const talking = new ScriptedShell((run) => {
+      run.stdout.write(`${'é'.repeat(6_000)}end\n`)
+    })
+    app = await compose({ tool: 'pwsh', shell: talking })
+    const controller = new AbortController()
+    const call = app.run('x', {}, { signal: controller.signal })
+    while (talking.executions.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    controller.abort()
+    const result = await call
+    expect(shown(result)).toBe('Error: tool call aborted')
+    const details = { output: `${'é'.repeat(4_094)}end\n`, status: 'killed', exitCode: null, signal: 'SIGTERM', stdoutSpillPath: '/spill/out' }
+    expect(result).toMatchObject({ code: 'TOOL_ABORTED', details })
+  })
+})
+
 describe('starts that fail', () => {
   it('TB-04 a missing directory is SHELL_BAD_CWD naming it, and the next call works', async () => {
     await open('bash')

@@ -262,6 +262,26 @@ describe('one registry, several endings', () => {
     expect(shell.executions).toEqual([])
   })
 
+  it('TB-25 a command that is stopped before it runs was killed before exit', async () => {
+    const shell = await open('pwsh')
+    shell.options = { prepare: () => new Promise(() => undefined) }
+    const value = delivered(await app.run('x', { run_in_background: true })) as { jobId: string }
+    jobs.kill(value.jobId, 'host', { by: 'human', text: 'enough' })
+    const { job } = await jobs.wait(value.jobId, 5_000, 'host')
+    expect(job).toMatchObject({ status: 'killed', detail: { outcome: 'killed before exit; enough' } })
+    expect(shell.executions).toEqual([])
+  })
+
+  it('TB-13 a command that ends right after its promotion keeps its record: the model was told its id', async () => {
+    const shell = await open('pwsh', () => undefined)
+    jobs.subscribe(app.kernel.scope, 'all', ({ type }) => {
+      if (type === 'detached') queueMicrotask(() => shell.executions[0]?.end({ exitCode: 9 }))
+    })
+    expect(delivered(await app.run('x', { timeoutMs: 30 }))).toMatchObject({ kind: 'promoted', jobId: 'pwsh-1' })
+    const { job } = await jobs.wait('pwsh-1', 5_000, app.session)
+    expect(job).toMatchObject({ status: 'completed', detail: { outcome: 'exit code: 9' }, notice: 'due' })
+  })
+
   it('a preparation that ends although it was cancelled: its process is stopped', async () => {
     const shell = await open('pwsh', () => undefined)
     let prepared: () => void = () => undefined

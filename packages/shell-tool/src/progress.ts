@@ -7,14 +7,12 @@ const LOOK_BACK_BYTES = 1_024
 const MAX_CHARACTERS = 200
 
 /**
- * Tells the newest line of output as it comes, at most four times a second, until the command has ended or the returned function is
- * called. Asks the readers nothing while they do not change.
+ * Tells the newest line of output as it comes, at most four times a second, until the returned function is called. Asks the readers
+ * nothing while they do not change.
  */
 export function reportProgress(execution: ShellExecution, report: (line: string) => void): () => void {
   const ending = new AbortController()
   const { signal } = ending
-  const stop = (): void => ending.abort()
-  void execution.done.then(stop)
   let timer: NodeJS.Timeout | undefined
   let last = ''
   let newest: Reader | undefined
@@ -36,7 +34,7 @@ export function reportProgress(execution: ShellExecution, report: (line: string)
   void watch(execution.observed.stdout)
   void watch(execution.observed.stderr)
   signal.addEventListener('abort', () => clearTimeout(timer))
-  return stop
+  return () => ending.abort()
 }
 
 /** The last line that is not blank, finished or not. */
