@@ -41,7 +41,7 @@ describe('the kernel without a fault', () => {
 })
 
 describe('a planted fault', () => {
-  it.each(trials)('KN-37 $name is noticed: $fault', ({ name }) => {
+  it.each(trials.map(({ name, fault }) => [name, fault]))('KN-37 %s is noticed: %s', (name) => {
     expect(fates.get(name)).toMatchObject({ is: 'killed' })
   })
 })
