@@ -1,4 +1,5 @@
 import type { PluginScope } from '@tenon/kernel'
+import type { Wanted } from './desired.ts'
 import type { Shape } from './scenario.ts'
 import type { Instance } from './stage.ts'
 
@@ -19,12 +20,16 @@ interface Family {
 export class Keepsakes {
   readonly #families: Family[] = []
   readonly #violated: (violation: string) => void
+  /** What each row was given last. */
+  readonly #given = new Map<string, Keepsake>()
+  /** What each row had at the last rest. */
+  #standing = new Map<Wanted, Keepsake>()
 
   constructor(violated: (violation: string) => void) {
     this.#violated = violated
   }
 
-  keep(scope: Pick<PluginScope, 'keep'>, { label, config }: Instance, { name, keeps }: Shape): Keepsake {
+  keep(scope: Pick<PluginScope, 'keep'>, { label, row, config }: Instance, { name, keeps }: Shape): Keepsake {
     const { version } = config
     const kept = scope.keep<Keepsake>({
       key: 'state',
@@ -54,11 +59,29 @@ export class Keepsakes {
     if (kept.name !== name) this.#violated(`${label}, a ${name}, got what a ${kept.name} kept`)
     if (kept.family.disposed > 0) this.#violated(`${label} got a value that was disposed of`)
     kept.family.users++
+    this.#given.set(row, kept)
     return kept
   }
 
   release({ family }: Keepsake): void {
     family.users--
+  }
+
+  /** A row that is the same row still, and asks for the same version under the same name, has the same value. */
+  lookAtRest(active: readonly Wanted[], edits: number): void {
+    const standing = new Map<Wanted, Keepsake>()
+    for (const wanted of active) {
+      const before = this.#standing.get(wanted)
+      const isKeeping = wanted.wish.code.keeps !== 'nothing'
+      const now = isKeeping ? this.#given.get(wanted.shape.id) : before
+      // Of several edits one may have asked for another version meanwhile.
+      if (edits > 1 && !isKeeping) continue
+      if (now !== undefined) standing.set(wanted, now)
+      if (edits > 1 || before === undefined || now === undefined || now === before) continue
+      if (now.name === before.name && now.version === before.version)
+        this.#violated(`${wanted.shape.id} lost the value ${before.family.id} that it kept`)
+    }
+    this.#standing = standing
   }
 
   lookAtEnd(): void {

@@ -95,6 +95,9 @@ class Play {
     this.#stage.lookAtRest()
     this.#assertKept()
     this.#compareWithModel()
+    const active = this.#desired.rows.filter(({ shape }) => this.#kernel.row(shape.id)?.phase === 'active')
+    this.#stage.keepsakes.lookAtRest(active, this.#restarts.edits)
+    this.#assertKept()
     const restarted = this.#restarts.look(this.#stage.instances, this.#desired, this.#scenario.contested)
     if (restarted !== undefined) this.#disagree(restarted)
     this.#commands = 0

@@ -18,6 +18,10 @@ export class Restarts {
     this.#isSameTick = !isTransaction
   }
 
+  get edits(): number {
+    return this.#edits
+  }
+
   turn(): void {
     this.#isSameTick = false
   }
