@@ -86,19 +86,28 @@ describe('spilling', () => {
 
   it('SP-22 reading pauses when 4 MiB wait for the disk, and goes on when they do not any more', async () => {
     const gate = gated()
-    const { capture } = openShelf({}, gate.files).capture({ maxBytes: 1_000, spill: { maxBytes: 64 * MEBIBYTE } })
+    const { capture, reader } = openShelf({}, gate.files).capture({ maxBytes: 1_000, spill: { maxBytes: 64 * MEBIBYTE } })
     let room = 0
     capture.onRoom = () => room++
-    const chunk = Buffer.alloc(65_536)
+    const whole = numbered(5 * MEBIBYTE)
     let taken = 0
-    while (capture.append(chunk)) taken++
-    expect(taken * chunk.length).toBeGreaterThan(3.9 * MEBIBYTE)
-    expect(taken * chunk.length).toBeLessThan(4.2 * MEBIBYTE)
+    const next = (): boolean => {
+      taken += 60_000
+      return capture.append(whole.subarray(taken - 60_000, taken))
+    }
+    next()
+    // The first blocks are with the disk when the rest arrives.
+    while (gate.waiting === 0) await new Promise((resolve) => setImmediate(resolve))
+    while (next());
+    expect(taken).toBeGreaterThan(3.9 * MEBIBYTE)
+    expect(taken).toBeLessThan(4.2 * MEBIBYTE)
     expect(room).toBe(0)
     gate.open()
     await capture.flushed()
     expect(room).toBe(1)
-    expect(capture.append(chunk)).toBe(true)
+    expect(next()).toBe(true)
+    await capture.flushed()
+    expect(readFileSync(reader.spillPath ?? '').equals(whole.subarray(0, taken))).toBe(true)
   })
 
   it('SP-24 the disk never holds more than the cap, and what is over it ends the file for good', async () => {

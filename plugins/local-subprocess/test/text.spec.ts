@@ -78,6 +78,42 @@ describe('reading text', () => {
     )
   })
 
+  it('SP-25 small reads of a finished stream cut no character either', () => {
+    const { capture: open } = openShelf()
+    fc.assert(
+      fc.property(bytes, fc.integer({ min: 4, max: 9 }), (whole, size) => {
+        const { capture, reader } = open({ maxBytes: 4_096 })
+        if (whole.length > 0) capture.append(whole)
+        capture.end()
+        let text = ''
+        for (let offset = 0; offset < whole.length; ) {
+          const read = reader.readFrom(offset, size)
+          expect(read.nextOffset).toBeGreaterThan(offset)
+          expect(read.nextOffset - offset).toBeLessThanOrEqual(size)
+          text += read.text
+          offset = read.nextOffset
+        }
+        expect(text).toBe(whole.toString('utf8'))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it.each([
+    ['a surrogate', [0xed, 0xa0, 0x80, 0x41], 1],
+    ['an overlong form', [0xe0, 0x9f, 0x80, 0x41], 1],
+    ['an overlong form of four', [0xf0, 0x8f, 0x80, 0x41], 1],
+    ['what is above U+10FFFF', [0xf4, 0x90, 0x80, 0x41], 1],
+    ['a lead that leads nothing', [0xc0, 0x80, 0x41], 1],
+    ['a character cut short', [0xf0, 0x9f, 0x98, 0x41], 3],
+  ])('SP-26 the bytes of %s are replaced one by one, or as far as they go together', (_what, raw, boundary) => {
+    const { capture, reader } = openShelf().capture({ maxBytes: 64 })
+    capture.append(Buffer.from(raw))
+    capture.end()
+    expect(reader.readFrom(1).startOffset).toBe(boundary)
+    expect(reader.readFrom(0).text).toBe(Buffer.from(raw).toString('utf8'))
+  })
+
   it('SP-26 caps from 995 to 1005 over multi-byte text never cut a character', () => {
     const { capture: open } = openShelf()
     const whole = Buffer.from('aé≤😀'.repeat(1_000))

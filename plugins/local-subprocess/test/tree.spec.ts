@@ -166,6 +166,26 @@ describe('the tree of a spawn', () => {
     expect(await waited).toBe(true)
   })
 
+  it('SP-45 a look that began before the leader’s exit cannot show the absence', async () => {
+    const machine = new FakeMachine()
+    const { tree, exit } = plant(machine)
+    const early = machine.snapshotSync()
+    let deliver = (): void => undefined
+    machine.snapshot = () =>
+      new Promise((resolve) => {
+        deliver = () => resolve(early)
+      })
+    const counting = tree.survivors()
+    await machine.clock.advance(15)
+    // The leader leaves one in a session of its own behind, and exits, while the table is being read.
+    machine.add({ pid: 1_100, parent: 1, cookie: COOKIE })
+    await machine.clock.advance(1)
+    exit()
+    deliver()
+    await counting
+    expect(tree.gone).toBe(false)
+  })
+
   it('SP-45 the host, its group, its ancestors and pid 1 are never targets, whatever the evidence', async () => {
     const machine = new FakeMachine()
     machine.remove(FakeMachine.host)

@@ -44,7 +44,7 @@ export function takeCensus(index: ProcessIndex, facts: TreeFacts): Census {
   }
   for (const entry of index.byCookie.get(facts.cookie) ?? []) add(entry)
   const inGroup = index.byGroup.get(facts.leader) ?? []
-  if (!facts.groupGone && !isRecycled(leader, facts)) {
+  if (!facts.groupGone) {
     for (const entry of [...inGroup, ...(index.bySession.get(facts.leader) ?? [])]) if (isCredible(entry, index, facts)) add(entry)
   }
   return { members, groupSeen: inGroup.length > 0 }
@@ -58,9 +58,4 @@ function isCredible(entry: ProcessEntry, index: ProcessIndex, { cookie, leaderEx
   const own = index.cookie(entry)
   if (own !== undefined) return own === cookie
   return leaderExitedAt === undefined || entry.start <= leaderExitedAt + ROUNDING
-}
-
-/** The leader's pid is in use by a process that started after the leader had gone: so the number was free, and the group is another. */
-function isRecycled(namesake: ProcessEntry | undefined, { leaderExitedAt }: TreeFacts): boolean {
-  return leaderExitedAt !== undefined && namesake !== undefined && namesake.start > leaderExitedAt + ROUNDING
 }
