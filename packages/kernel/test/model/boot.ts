@@ -13,7 +13,7 @@ export async function bootOutcome(
 ): Promise<Outcome> {
   const kernel = new Kernel(options)
   const schedule = new Schedule(order, [])
-  const stage = new Stage(kernel, schedule, [])
+  const stage = new Stage(kernel, schedule, [], () => false)
   const settle = async (): Promise<void> => {
     await turn()
     while (!schedule.isEmpty) {

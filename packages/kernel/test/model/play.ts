@@ -48,7 +48,7 @@ class Play {
     this.#options = options
     this.#kernel = new Kernel(options)
     this.#schedule = new Schedule(scenario.order, this.#log)
-    this.#stage = new Stage(this.#kernel, this.#schedule, this.#log)
+    this.#stage = new Stage(this.#kernel, this.#schedule, this.#log, (row) => this.#leave(row))
     this.#kernel.events.on(this.#kernel.scope, (event) => {
       if (event.type !== 'phase') return
       this.#log.push(`    ${event.row} ${event.phase}`)
@@ -177,6 +177,16 @@ class Play {
     const wish = this.#desired.get(id)?.wish
     if (wish === undefined || isDeepStrictEqual(wish.config, config)) return false
     this.#desired.set(id, { code: wish.code, config })
+    return true
+  }
+
+  /** A row leaves by itself: a command like any other. */
+  #leave(id: string): boolean {
+    if (this.#transactions > 0 && this.#touched.has(id)) return false
+    this.#log.push(`  ${id} leaves`)
+    this.#desired.unload(id)
+    this.#commands++
+    this.#restarts.command(true)
     return true
   }
 

@@ -36,6 +36,8 @@ export interface Shape {
   readonly failsOn: number | undefined
   /** Fails on a first value of this flavour. */
   readonly dislikes: number | undefined
+  /** Closes its own scope in its activation, with this `n` in its config. */
+  readonly leavesOn: number | undefined
 }
 
 export interface Config {
@@ -110,6 +112,7 @@ const shape = fc.record({
   keeps: fc.constantFrom('nothing' as const, 'created' as const, 'migrated' as const),
   failsOn: seldom(fc.nat(2)),
   dislikes: seldom(fc.nat(2)),
+  leavesOn: fc.oneof({ weight: 12, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.nat(2) }),
 })
 type RawShape = typeof shape extends fc.Arbitrary<infer T> ? T : never
 

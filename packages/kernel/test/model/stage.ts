@@ -45,9 +45,12 @@ export class Stage {
   readonly #schedule: Schedule
   readonly #log: string[]
   readonly #kernel: Kernel
+  readonly #leave: (row: string) => boolean
   readonly #plugins = new Map<Shape, Plugin<Config>>()
 
-  constructor(kernel: Kernel, schedule: Schedule, log: string[]) {
+  /** @param leave says whether a row that wants to may leave now, and takes note of it. */
+  constructor(kernel: Kernel, schedule: Schedule, log: string[], leave: (row: string) => boolean) {
+    this.#leave = leave
     this.#kernel = kernel
     this.#schedule = schedule
     this.#log = log
@@ -117,6 +120,7 @@ export class Stage {
     }
     return this.#run(instance, scope, code, () => {
       if (code.obedient && scope.signal.aborted) throw scope.signal.reason
+      if (instance.config.n === code.leavesOn && !scope.signal.aborted && this.#leave(row)) void scope.close()
       this.#finish(instance, scope, code, instance.config.n === code.failsOn)
     })
   }

@@ -34,7 +34,7 @@ export function describeStep(step: Step, id: string): string {
   }
 }
 
-function describeShape({ name, needs, offers, forks, pace, obedient, keeps, failsOn, dislikes }: Shape): string {
+function describeShape({ name, needs, offers, forks, pace, obedient, keeps, failsOn, dislikes, leavesOn }: Shape): string {
   return [
     name,
     needing(needs, offers),
@@ -43,6 +43,7 @@ function describeShape({ name, needs, offers, forks, pace, obedient, keeps, fail
     keeps === 'nothing' ? '' : `keeps a ${keeps} value`,
     failsOn === undefined ? '' : `fails on n ${failsOn}`,
     disliking(dislikes),
+    leavesOn === undefined ? '' : `leaves on n ${leavesOn}`,
     ...forks.map(describeFork),
   ]
     .filter((part) => part !== '')
