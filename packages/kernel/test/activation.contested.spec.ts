@@ -146,6 +146,21 @@ describe('a contested capability', () => {
     expect(phases(kernel)).toEqual({ first: 'active', second: 'waiting', 'b-broken': 'failed', 'b-good': 'active', c: 'active' })
   })
 
+  it.each(['slow', 'fast'] as const)('KN-06 goes to the first loaded although another slot of it is held by one that fails %s', async (timing) => {
+    await using kernel = new Kernel(quiet)
+    const log: string[] = []
+    const up = new Gate()
+    if (timing === 'fast') up.open()
+    kernel.load(traced(log, 'holder', { provides: [B], up, fails: () => true }))
+    kernel.load(traced(log, 'first', { provides: [A, B] }))
+    kernel.load(traced(log, 'second', { provides: [A] }))
+    await up.reached
+    await drained()
+    up.open()
+    await kernel.settled()
+    expect(phases(kernel)).toEqual({ holder: 'failed', first: 'active', second: 'waiting' })
+  })
+
   it('KN-06 a reload of its provider does not hand it to a rival', async () => {
     await using kernel = new Kernel(quiet)
     const log: string[] = []

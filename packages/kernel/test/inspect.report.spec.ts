@@ -165,6 +165,23 @@ describe('explain', () => {
     expect(text).toContain('"d"')
   })
 
+  it('KN-39 comes to an end where forks of one row wait for what other forks of it bring', async () => {
+    await using kernel = new Kernel(quiet)
+    kernel.load(
+      definePlugin({
+        name: 'tangled',
+        provides: [A],
+        activate(scope) {
+          scope.inject([A, B], () => undefined)
+          scope.inject([C], (fork, c) => fork.provide(A, c))
+        },
+      }),
+    )
+    const row = kernel.load(traced([], 'user', { inject: [A] }))
+    await expect(row.ready()).rejects.toMatchObject({ code: 'PLUGIN_UNRESOLVED', message: expect.stringContaining('"c"') })
+    expect(told(kernel.explain('user'))).toContain('tangled')
+  })
+
   it('KN-39 says of a row in transition or active what it is, and refuses an unknown id', async () => {
     await using kernel = new Kernel(quiet)
     const up = new Gate()
