@@ -26,7 +26,8 @@ export interface ConsoleOptions {
 
 /** What a line ends with: its status, and whether the console ends with it. */
 export interface LineOutcome {
-  readonly status: number
+  /** Undefined for a line that does nothing, and for `quit`: the status of the line before stands. */
+  readonly status: number | undefined
   readonly quit: boolean
 }
 
@@ -53,11 +54,6 @@ export class Console {
     this.#verbs = new Map([...own, ...jobVerbs, ...rowVerbs].map((verb) => [verb.name, verb]))
   }
 
-  /** Ends the session: its calls, and what it left running. */
-  close(): Promise<void> {
-    return this.#session.scope.close()
-  }
-
   /** Cancels the call that runs; false if there is none. */
   cancel(): boolean {
     if (this.#running === undefined) return false
@@ -75,19 +71,14 @@ export class Console {
   /** @throws UsageError, CodedError */
   async execute(line: string): Promise<LineOutcome> {
     const parsed = parseLine(line)
-    if (parsed.kind === 'nothing') return { status: ExitCode.ok, quit: false }
+    if (parsed.kind === 'nothing') return { status: undefined, quit: false }
     if (parsed.kind === 'shell') return { status: await this.#shell(parsed.command), quit: false }
     const { word, rest } = parsed
-    if (word === 'quit' || word === 'exit') return { status: ExitCode.ok, quit: true }
+    if (word === 'quit' || word === 'exit') return { status: undefined, quit: true }
     const verb = this.#verbs.get(word)
     if (verb === undefined) return { status: await this.#tool(word, rest), quit: false }
     const status = await this.#cancellable((signal) => verb.run({ ...this.#options, signal }, rest))
     return { status, quit: false }
-  }
-
-  /** Whether a line counts for the status of the whole: blank lines, comments and `quit` do not. */
-  counts(line: string): boolean {
-    return !/^\s*(#.*|quit|exit)?\s*$/.test(line)
   }
 
   /** For the line editor: what may stand at the end of `line`, and the part it replaces. */
@@ -104,13 +95,7 @@ export class Console {
   #candidates(kind: Verb['completes']): readonly string[] {
     const { runtime } = this.#options
     if (kind === undefined) return []
-    if (kind === 'job')
-      return (
-        runtime
-          .get(Jobs)
-          ?.list('host')
-          .map(({ id }) => id) ?? []
-      )
+    if (kind === 'job') return (runtime.get(Jobs)?.list('host') ?? []).map(({ id }) => id)
     return runtime.composition.rows.map(({ id }) => (kind === 'row.path' ? `${id}.` : id))
   }
 

@@ -11,7 +11,7 @@ export async function runScript({ io, screen, flags }: CommandContext, console: 
     try {
       const outcome = await console.execute(line)
       if (outcome.quit) break
-      if (console.counts(line)) status = outcome.status
+      status = outcome.status ?? status
     } catch (error) {
       tellFailure(error, screen, { debug: flags.debug === true, cwd: io.cwd })
       status = ExitCode.failed

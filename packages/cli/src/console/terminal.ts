@@ -2,7 +2,7 @@ import { createInterface, type Interface } from 'node:readline/promises'
 import type { CommandContext } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
 import { tellFailure } from '../failure.ts'
-import type { Console } from './console.ts'
+import type { Console, LineOutcome } from './console.ts'
 
 const PROMPT = 'tenon> '
 /** As after SIGINT. */
@@ -48,6 +48,7 @@ export class Terminal {
     })
     this.#editor = editor
     const onKey = (_: string | undefined, key: { readonly ctrl?: boolean; readonly name?: string } | undefined): void => {
+      if (key?.ctrl !== true || key.name !== 'c') this.#interrupted = false
       if (key?.ctrl === true && key.name === 'b' && !this.#idle && console.promote()) io.stdout.write('^B\n')
     }
     io.stdin.on('keypress', onKey)
@@ -70,7 +71,7 @@ export class Terminal {
         this.#idle = false
         for (let line = lines.shift(); line !== undefined && !ended; line = lines.shift()) {
           const outcome = await this.#execute(console, line)
-          if (console.counts(line)) status = outcome.status
+          status = outcome.status ?? status
           ended ||= outcome.quit
         }
         if (ended) return resolve(status)
@@ -79,7 +80,6 @@ export class Terminal {
         editor.prompt(true)
       }
       editor.on('line', (line) => {
-        this.#interrupted = false
         lines.push(line)
         if (this.#idle) void next()
       })
@@ -98,7 +98,7 @@ export class Terminal {
     })
   }
 
-  async #execute(console: Console, line: string): Promise<{ readonly status: number; readonly quit: boolean }> {
+  async #execute(console: Console, line: string): Promise<LineOutcome> {
     const { io, screen, flags } = this.#context
     try {
       return await console.execute(line)
