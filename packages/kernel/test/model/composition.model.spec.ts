@@ -6,6 +6,7 @@ import { type Scenario, type Shape, scenarios } from './scenario.ts'
 
 /** How many scenarios: 10,000 where it is proven, a million in a soak, fewer while one works. */
 const RUNS = Number(process.env.TENON_MODEL_RUNS ?? 1500)
+if (!Number.isSafeInteger(RUNS) || RUNS < 1) throw new Error(`TENON_MODEL_RUNS is ${process.env.TENON_MODEL_RUNS}; it must be a positive integer`)
 /** A failure prints the seed and the path that lead back to it. Whoever only wants to know whether there is one can do without shrinking. */
 const { TENON_MODEL_SEED: SEED, TENON_MODEL_PATH: PATH, TENON_MODEL_SHRINK: SHRINK } = process.env
 const REPLAY = { endOnFailure: SHRINK === '0', ...(SEED === undefined ? {} : { seed: Number(SEED) }), ...(PATH === undefined ? {} : { path: PATH }) }
