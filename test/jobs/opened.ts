@@ -1,4 +1,5 @@
 import { type JobSpec, Jobs } from '@tenon/jobs'
+import { Producer } from '@tenon/jobs/conformance'
 import { Kernel } from '@tenon/kernel'
 import jobsPlugin from '@tenon/plugin-jobs'
 import systemPrompt from '@tenon/plugin-system-prompt'
@@ -7,7 +8,6 @@ import toolsPlugin from '@tenon/plugin-tools'
 import { type Notice, openSession, type Session } from '@tenon/session'
 import { SystemPrompt } from '@tenon/system-prompt'
 import { type ToolResult, Tools } from '@tenon/tools'
-import { Producer } from '../../plugins/jobs/test/producer.ts'
 import { type LogLine, recordedLog } from '../../plugins/jobs/test/recorded-log.ts'
 
 export interface Delivered {

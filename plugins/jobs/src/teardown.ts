@@ -21,7 +21,7 @@ export function closeOwner(jobs: KeptJobs, owner: Owner, why: string = text.sess
 export async function closeRegistry(jobs: KeptJobs): Promise<void> {
   jobs.state = 'closing'
   const owners = [...jobs.owners.values()]
-  await Promise.all(owners.map((owner) => closeOwner(jobs, owner, text.closed)))
+  await Promise.all(owners.map(async (owner) => closeOwner(jobs, owner, text.closed)))
   jobs.state = 'closed'
   jobs.controllers = []
   // The sessions live on without a trace of the registry.

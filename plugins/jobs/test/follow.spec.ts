@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events'
 import type { JobFollow, JobId } from '@tenon/jobs'
+import { settled } from '@tenon/jobs/conformance'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { human, type Opened, openJobs } from './opened.ts'
-import { settled } from './producer.ts'
 
 let app: Opened
 beforeEach(async () => {
@@ -186,7 +186,7 @@ describe('following', () => {
     for (let n = 0; n < 20; n++) await settled()
     expect(calls()).toEqual(before)
     expect(app.clock.timers).toBe(0)
-    await Promise.all(followed.map(({ iterator }) => iterator.return?.()))
+    await Promise.all(followed.map(async ({ iterator }) => iterator.return?.()))
   })
 
   it('an unfollowed job asks no reader', () => {

@@ -1,6 +1,6 @@
+import { Producer, settled } from '@tenon/jobs/conformance'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { human, model, type Opened, openJobs } from './opened.ts'
-import { Producer, settled } from './producer.ts'
 
 let app: Opened
 beforeEach(async () => {

@@ -1,10 +1,10 @@
 import { JobError, Jobs, type StopReason } from '@tenon/jobs'
+import { type Producer, settled } from '@tenon/jobs/conformance'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { jobsPlugin } from '../src/plugin.ts'
 import { isLive, Model, type ModelJob, type ModelWait, STOP_BUDGET_MS } from './model.ts'
 import { byCall, model as byModel, human, type Opened, openJobs } from './opened.ts'
-import { type Producer, settled } from './producer.ts'
 
 type Step =
   | { readonly do: 'start'; readonly attachment: 'foreground' | 'detached' }

@@ -1,7 +1,7 @@
 import type { JobRead } from '@tenon/jobs'
+import { settled } from '@tenon/jobs/conformance'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Opened, openJobs } from './opened.ts'
-import { settled } from './producer.ts'
 
 let app: Opened
 beforeEach(async () => {

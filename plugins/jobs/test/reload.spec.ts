@@ -1,9 +1,9 @@
 import { Jobs } from '@tenon/jobs'
+import { type Producer, settled } from '@tenon/jobs/conformance'
 import type { Kernel } from '@tenon/kernel'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { jobsPlugin } from '../src/plugin.ts'
 import { human, type Opened, openJobs } from './opened.ts'
-import { type Producer, settled } from './producer.ts'
 
 let app: Opened
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { settled } from '@tenon/jobs/conformance'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Opened, openJobs } from './opened.ts'
-import { settled } from './producer.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void

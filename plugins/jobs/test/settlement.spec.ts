@@ -1,8 +1,8 @@
 import type { JobEvent, JobOutcome } from '@tenon/jobs'
+import { type Producer, settled } from '@tenon/jobs/conformance'
 import { Scope } from '@tenon/kernel'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { human, model, type Opened, openJobs } from './opened.ts'
-import { type Producer, settled } from './producer.ts'
 
 let app: Opened
 beforeEach(async () => {

@@ -1,11 +1,11 @@
 import type { JobSpec } from '@tenon/jobs'
+import { Producer, settled } from '@tenon/jobs/conformance'
 import { Kernel, Scope } from '@tenon/kernel'
 import type { Session } from '@tenon/session'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { jobsPlugin } from '../src/plugin.ts'
 import { FakeClock } from './fake-clock.ts'
 import { human, type Opened, openJobs } from './opened.ts'
-import { Producer, settled } from './producer.ts'
 
 let app: Opened
 beforeEach(async () => {

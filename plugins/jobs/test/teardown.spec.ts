@@ -1,9 +1,9 @@
 import { Jobs } from '@tenon/jobs'
+import { Producer, settled } from '@tenon/jobs/conformance'
 import { Scope } from '@tenon/kernel'
 import { openSession } from '@tenon/session'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { human, type Opened, openJobs } from './opened.ts'
-import { Producer, settled } from './producer.ts'
 
 let app: Opened
 beforeEach(async () => {

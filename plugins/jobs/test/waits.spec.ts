@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
+import { settled } from '@tenon/jobs/conformance'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { byCall, human, model, type Opened, openJobs } from './opened.ts'
-import { settled } from './producer.ts'
 
 let app: Opened
 beforeEach(async () => {

@@ -1,8 +1,8 @@
-import type { ChannelReader } from '@tenon/jobs'
+import type { ChannelReader } from '../index.ts'
 
 type Read = ReturnType<ChannelReader['readFrom']>
 
-/** A stream that a test writes: the last `keep` bytes are retained, characters are never cut. */
+/** A channel that a test writes: the last `keep` bytes are retained, characters are never cut. */
 export class Stream implements ChannelReader {
   #bytes = Buffer.alloc(0)
   #start = 0

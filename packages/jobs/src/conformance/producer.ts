@@ -1,5 +1,5 @@
-import type { JobId, JobOutcome, JobSpec, OutputSource, StopReason } from '@tenon/jobs'
 import type { Session } from '@tenon/session'
+import type { JobId, JobOutcome, JobSpec, OutputSource, StopReason } from '../index.ts'
 import { Stream } from './stream.ts'
 
 /** A job that does what a test says, when it says so. */
