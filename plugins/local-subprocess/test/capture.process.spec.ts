@@ -266,7 +266,7 @@ describe('where files or FIFOs cannot be made', () => {
     chmodSync(runtime.directory.path(), 0o700)
   })
 
-  it.runIf(isRoot)('SP-33 a file system of 1 MiB, then a read-only one', async () => {
+  it.runIf(isRoot)('SP-33 a file system of 1 MiB, one that becomes read-only after the first spawn, and a read-only one', async () => {
     const { subprocess, directory } = openProvider()
     const small = join(directory, 'small')
     mkdirSync(small)
@@ -282,7 +282,19 @@ describe('where files or FIFOs cannot be made', () => {
       }
       expect(full.said.filter(({ level }) => level === 'warn')).toHaveLength(1)
       await full.close()
+      const earlier = openProvider({ settings: { spillDirectory: small } })
+      await earlier.subprocess.spawn(sh('true')).done
+      await earlier.runtime.channels.stock.idle()
       await subprocess.spawn(spec(['mount', '-o', 'remount,ro', small])).done
+      for (let count = 0; count < 40; count++) {
+        const handle = earlier.subprocess.spawn(sh('seq 20000; exit 4', { stdout: spilling }))
+        expect(await handle.done).toEqual({ exitCode: 4, signal: null })
+        expect(handle.output.stdout?.spillPath).toBeUndefined()
+        expect(out(handle).endsWith('20000\n')).toBe(true)
+      }
+      const warned = earlier.said.filter(({ level }) => level === 'warn').map(({ message }) => message)
+      expect(warned).toHaveLength(new Set(warned).size)
+      await earlier.close()
       const readOnly = openProvider({ settings: { spillDirectory: small } })
       const handle = readOnly.subprocess.spawn(sh('cat; seq 20000; exit 5', { stdout: spilling, stdin: { data: 'in' } }))
       expect(await handle.done).toEqual({ exitCode: 5, signal: null })

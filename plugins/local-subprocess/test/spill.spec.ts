@@ -275,6 +275,23 @@ describe('what can go wrong', () => {
     expect(reader.readFrom(7).text).toBe('789')
   })
 
+  it('SP-36 a stream released while its file is being made leaves neither file nor descriptor', async () => {
+    let made = 0
+    const create: SpillFiles['create'] = async (path) => {
+      const descriptor = await systemFiles.create(path)
+      made++
+      return descriptor
+    }
+    const { capture: open, directory } = openShelf({}, { create })
+    const before = readdirSync('/proc/self/fd').length
+    const { capture, reader } = open({ maxBytes: 4, spill: { maxBytes: 100 } })
+    capture.append(Buffer.from('0123456789'))
+    reader.release()
+    while (made === 0 || spilled(directory).length > 0 || readdirSync('/proc/self/fd').length > before)
+      await new Promise((resolve) => setImmediate(resolve))
+    expect([made, spilled(directory)]).toEqual([1, []])
+  })
+
   it('SP-36 no descriptor stays open once a stream has ended or was released', async () => {
     const { capture: open } = openShelf()
     const descriptors = (): string[] => readdirSync('/proc/self/fd')

@@ -193,7 +193,7 @@ export class SpillFile {
   async #open(): Promise<number> {
     this.#shelf.add(this)
     const { path, descriptor } = await this.#shelf.create()
-    if (this.#withdrawn) await this.#files.unlink(path)
+    if (this.#withdrawn) await this.#files.unlink(path).catch((error: unknown) => this.#shelf.fault('delete', error))
     else this.#path = path
     return descriptor
   }

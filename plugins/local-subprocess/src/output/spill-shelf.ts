@@ -118,7 +118,12 @@ const promised = {
 export const systemFiles: SpillFiles = {
   async create(path) {
     const descriptor = await promised.open(path, 'wx', 0o600)
-    await promised.fchmod(descriptor, 0o600)
+    try {
+      await promised.fchmod(descriptor, 0o600)
+    } catch (error) {
+      await promised.close(descriptor)
+      throw error
+    }
     return descriptor
   },
   write: async (descriptor, buffers, position) => (await promised.writev(descriptor, buffers, position)).bytesWritten,

@@ -1,5 +1,6 @@
 // A host: boots a kernel with the provider and plays the scenario named by its first argument. Facts go to standard output as JSON lines.
 import { spawn } from 'node:child_process'
+import { getEventListeners } from 'node:events'
 import { closeSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { Kernel } from '@tenon/kernel'
 import localSubprocess from '@tenon/plugin-local-subprocess'
@@ -111,19 +112,20 @@ const scenarios = {
     await kernel.close()
   },
 
-  async baseline([count]) {
+  /** One after the other, then at once, all on one signal. */
+  async baseline([sequential, parallel]) {
     const { kernel, sh, spawn } = await boot()
+    const warnings = []
+    process.on('warning', (warning) => warnings.push(warning.message))
     await Promise.all(Array.from({ length: 4 }, () => sh('true').done))
     const before = descriptors()
-    for (let done = 0; done < Number(count); done += 10) {
-      const handles = Array.from({ length: 10 }, () => spawn(['true']))
-      await Promise.all(handles.map((handle) => handle.done))
+    const { signal } = new AbortController()
+    for (let done = 0; done < Number(sequential); done++) await spawn(['true'], { signal }).done
+    await Promise.all(Array.from({ length: Number(parallel) }, () => spawn(['true'], { signal }).done))
+    for (let turn = 0; turn < 400 && (descriptors() > before || getEventListeners(signal, 'abort').length > 0); turn++) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
     }
-    const settle = async () => {
-      for (let turn = 0; turn < 200 && descriptors() > before; turn++) await new Promise((resolve) => setTimeout(resolve, 5))
-    }
-    await settle()
-    say({ before, after: descriptors() })
+    say({ before, after: descriptors(), listeners: getEventListeners(signal, 'abort').length, warnings })
     await kernel.close()
   },
 
