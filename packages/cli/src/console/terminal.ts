@@ -114,10 +114,8 @@ export class Terminal {
     this.#interrupted = true
     const cancelled = this.#console?.cancel() === true
     this.#context.io.stdout.write(cancelled ? '^C\n' : '\n(Ctrl-C again to quit)\n')
-    if (!cancelled && this.#idle) {
-      editor.write(null, { ctrl: true, name: 'u' })
-      editor.prompt()
-    }
+    if (!cancelled) editor.write(null, { ctrl: true, name: 'u' })
+    if (!cancelled && this.#idle) editor.prompt()
     return false
   }
 }
