@@ -2,6 +2,7 @@ import { definePlugin, Kernel, type Plugin } from '@tenon/kernel'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { drained } from './drained.ts'
+import { forked } from './forked.ts'
 import { Gate } from './gate.ts'
 import { phases } from './phases.ts'
 import { quiet } from './quiet.ts'
@@ -232,6 +233,30 @@ describe('commands that arrive while a transaction runs', () => {
     }
     await kernel.load(traced(log, 'successor'), undefined, { id: 'x' }).ready()
     expect(log).not.toContain('usurper up')
+  })
+
+  it('KN-29 a row that is unloaded after a transaction has given it other code stays away, and nobody waits for it', async () => {
+    await using kernel = new Kernel(quiet)
+    const log: string[] = []
+    const row = kernel.load(traced([], 'provider', { provides: [A] }))
+    kernel.load(forked(log, 'fork', { needs: [A] }))
+    await kernel.settled()
+    log.length = 0
+    const up = new Gate()
+    const transaction = kernel.transaction((tx) => {
+      tx.replace('provider', traced([], 'provider', { provides: [A, B] }))
+      tx.load(traced([], 'broken', { up, fails: () => true }))
+    })
+    await up.reached
+    void row.unload()
+    await drained()
+    up.open()
+    expect((await transaction).outcome).toBe('rolled-back')
+    await kernel.settled()
+    expect([row.phase, phases(kernel), log.at(-1)]).toEqual(['unloaded', { fork: 'active' }, 'fork + otherwise'])
+    expect(JSON.stringify(kernel.inspect())).not.toContain('provider')
+    const user = kernel.load(traced([], 'user', { inject: [A] }))
+    await expect(user.ready()).rejects.toMatchObject({ code: 'PLUGIN_UNRESOLVED', message: expect.not.stringContaining('provider"') })
   })
 
   it('KN-29 a row that is asked to go while a transaction has it unloaded does not come back', async () => {
