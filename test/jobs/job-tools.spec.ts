@@ -66,6 +66,25 @@ describe('the row', () => {
     await expect(async () => kernel.load(toolJobs, config as never).ready()).rejects.toThrow(message)
   })
 
+  it('JB-53 a waiting call goes on over a reload of the registry, and of this row, and answers with what is new', async () => {
+    const producer = start()
+    producer.stdout.write('early\n')
+    await app.shown('job_output', { job_id: producer.id })
+    const calls = [{ wait: true }, { until: 'ready' }].map((args) => app.shown('job_output', { job_id: producer.id, ...args }))
+    await drained()
+    await app.kernel.row('jobs')?.replace(jobsPlugin)
+    await app.kernel.row('tool-jobs')?.replace(toolJobs)
+    await app.kernel.settled()
+    producer.stdout.write('ready\n')
+    const second = await calls[1]
+    expect(second).toBe('ready\n[matched: ready]\n[status: running]')
+    await producer.end()
+    expect(await calls[0]).toBe('(no new output)\n[status: completed, exit code: 0]')
+    expect(names()).toEqual(['job_kill', 'job_list', 'job_output'])
+    await drained()
+    expect(app.messages).toEqual([])
+  })
+
   it('JB-55 leaves with the registry, and comes back with it, once', async () => {
     const producer = start()
     const waiting = app.call('job_output', { job_id: producer.id, wait: true })
@@ -102,7 +121,11 @@ describe('job_list', () => {
       ].join('\n'),
     )
     const result = await app.call('job_list')
-    expect(result).toMatchObject({ value: { jobs: [{ id: held.id, attachment: 'foreground' }, {}, {}, {}], notShown: 0 } })
+    expect(result).toMatchObject({
+      value: { jobs: [{ id: held.id, attachment: 'foreground' }, {}, {}, { status: 'completed', outcome: 'exit code: 0' }], notShown: 0 },
+    })
+    expect(result).not.toHaveProperty('value.jobs.0.owner')
+    expect(result).not.toHaveProperty('value.jobs.0.detail')
   })
 
   it('JB-68 shows fifty, and counts the rest', async () => {

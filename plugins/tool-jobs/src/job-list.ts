@@ -1,14 +1,14 @@
 import type { Jobs, JobView } from '@tenon/jobs'
 import type { Tool } from '@tenon/tools'
 import { z } from 'zod'
-import { report, reportedJob } from './job-schema.ts'
+import { list, listedJob } from './job-schema.ts'
 import { ageOf } from './status.ts'
 import { text } from './text.ts'
 
 const SHOWN = 50
 
 const input = z.strictObject({})
-const output = z.strictObject({ jobs: z.array(reportedJob), notShown: z.int().min(0) })
+const output = z.strictObject({ jobs: z.array(listedJob), notShown: z.int().min(0) })
 
 export function jobList(jobs: Jobs): Tool<typeof input, typeof output> {
   return {
@@ -22,10 +22,10 @@ export function jobList(jobs: Jobs): Tool<typeof input, typeof output> {
       const live = all.filter(({ finishedAt }) => finishedAt === undefined)
       const settled = all.filter(({ finishedAt }) => finishedAt !== undefined).sort(newestFirst)
       const shown = [...live, ...settled.slice(0, Math.max(0, SHOWN - live.length))]
-      return { jobs: shown.map(report), notShown: all.length - shown.length }
+      return { jobs: shown.map(list), notShown: all.length - shown.length }
     },
     render: ({ jobs: shown, notShown }) => {
-      const lines = shown.map((job) => text.row(job.id, job.kind, job.status, ageOf(job as JobView), job.label))
+      const lines = shown.map((job) => text.row(job.id, job.kind, job.status, ageOf(job.durationMs), job.label))
       if (notShown > 0) lines.push(text.notShown(notShown))
       return [{ type: 'text', text: lines.length === 0 ? text.noJobs : lines.join('\n') }]
     },

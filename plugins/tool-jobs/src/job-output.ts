@@ -11,6 +11,9 @@ import { type Waited, waitForEnd, waitForLine } from './waiting.ts'
 
 const TAIL_LINES = 10_000
 
+/** Of each reply's output that is looked at before it is read. */
+const AHEAD_BYTES = 256
+
 const output = z.strictObject({
   job: reportedJob,
   from: offsets,
@@ -53,8 +56,7 @@ export function jobOutput(jobs: Jobs, { defaultWaitMs, maxWaitMs }: ToolJobsConf
 
   /** One consuming read, all of it in one step: what was looked at is what is read. */
   function reply(id: string, session: Parameters<Jobs['read']>[1], tailLines: number | undefined, context: ReplyContext): z.input<typeof output> {
-    const ahead = jobs.readAt(id, 'unread', session)
-    const maxBytes = outputBudget(ahead.job, ahead, context)
+    const maxBytes = outputBudget(jobs.readAt(id, 'unread', session, AHEAD_BYTES), context)
     const read = jobs.read(id, session, { maxBytes, ...(tailLines === undefined ? {} : { tailLines }) })
     return {
       job: report(read.job),

@@ -21,7 +21,15 @@ export const reportedJob = z.strictObject({
 })
 export type ReportedJob = z.input<typeof reportedJob>
 
+/** One of many: without the command and the sizes, which can be long. */
+export const listedJob = reportedJob.omit({ detail: true, output: true, replyLimitBytes: true }).extend({ outcome: z.string().optional() })
+export type ListedJob = z.input<typeof listedJob>
+
 export const offsets = z.record(z.string(), count())
+
+export function list({ owner: _owner, detail, output: _output, replyLimitBytes: _limit, ...job }: JobView): ListedJob {
+  return { ...(job as Omit<ListedJob, 'outcome'>), ...(detail.outcome === undefined ? {} : { outcome: detail.outcome }) }
+}
 
 export function report({ owner: _, ...job }: JobView): ReportedJob {
   return job as ReportedJob

@@ -16,10 +16,15 @@ export interface ReplyContext {
 const LEAST_LINE_BYTES = 24
 const LONGEST_COUNT = 9_007_199_254_740_991
 
-/** Most bytes of output to read, so that the reply keeps its limit. A read consumes: what does not fit would be lost. */
-export function outputBudget(job: JobView, unread: JobRead, context: ReplyContext): number {
+/**
+ * Most bytes of output to read, so that the reply keeps its limit. A read consumes: what does not fit would be lost.
+ * @param unread the beginning of it: tells what is lost, and what cannot be read
+ */
+export function outputBudget(unread: JobRead, context: ReplyContext): number {
+  const { job } = unread
   const limit = job.replyLimitBytes
-  const expected = [droppedLine(unread), untilLine(context), context.tail ? text.skipped(LONGEST_COUNT) : undefined]
+  const faults = unread.chunks.map(({ error }) => (error === undefined ? undefined : text.unreadable(error)))
+  const expected = [droppedLine(unread), ...faults, untilLine(context), context.tail ? text.skipped(LONGEST_COUNT) : undefined]
   const wanted = expected.reduce((sum, line) => sum + (line === undefined ? 0 : bytesOf(line) + 1), 0)
   return Math.max(Math.floor(limit / 4), limit - fixedBytes(job) - wanted)
 }

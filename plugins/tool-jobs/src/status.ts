@@ -12,7 +12,7 @@ export function statusOf({ status, detail: { outcome } }: JobView, most = Number
 }
 
 /** `12s`, `2m14s` or `3h05m`. */
-export function ageOf({ durationMs }: JobView): string {
+export function ageOf(durationMs: number): string {
   const seconds = Math.floor(durationMs / 1_000)
   const minutes = Math.floor(seconds / 60)
   const two = (count: number): string => String(count).padStart(2, '0')

@@ -98,7 +98,7 @@ describe('the limit of a reply', () => {
           const output = { stdout: { size: 10 ** 7, earliest: 3, spillPath: `/${'p'.repeat(200)}` }, stderr: { size: 10 ** 7, earliest: 0 } }
           const change = { skipped: 123_456, unread: 10 ** 7, job: { ...job, replyLimitBytes: limit, output } }
           const ahead = jobRead([chunk('stdout', '', fault), chunk('stderr', '')], change)
-          const budget = outputBudget(ahead.job, ahead, { ...plain, ...context })
+          const budget = outputBudget(ahead, { ...plain, ...context })
           expect(budget).toBeGreaterThanOrEqual(64)
           const half = 'o'.repeat(Math.floor(budget / 2))
           const text = render(jobRead([chunk('stdout', half, fault), chunk('stderr', half)], change), context)
