@@ -4,7 +4,8 @@ import type { SpillFiles, SpillShelf } from './spill-shelf.ts'
 /** What waits is kept in blocks of this size, which are used again. */
 const BLOCK_BYTES = 262_144
 
-/** Blocks handed to one write: it should last about as long as a turn of the loop that reads the next 2 MiB, so that both go on at once. */
+/** What is worth a write while more arrives, and the blocks handed to one at most: reading and writing should go on at the same time. */
+const WRITE_BYTES = 1_048_576
 const BLOCKS_PER_WRITE = 8
 
 /** Bytes that may wait for the disk outside the ring; beyond it the reading pauses and the child feels the back-pressure. */
@@ -174,8 +175,7 @@ export class SpillFile {
     try {
       this.#descriptor ??= await this.#open()
       while (!this.#withdrawn) {
-        // One turn of the loop, so that what arrives meanwhile goes along: a write of a few bytes costs as much as one of many.
-        if (this.#queued < BLOCK_BYTES && !this.#ended) await new Promise((resolve) => setImmediate(resolve))
+        await this.#gather()
         const blocks = this.#withdrawn ? [] : this.#next()
         if (blocks.length === 0) break
         await this.#write(this.#descriptor, blocks)
@@ -188,6 +188,14 @@ export class SpillFile {
     }
     this.#running = false
     if (this.#withdrawn || this.#ended) await this.#close()
+  }
+
+  /** To hand over a few bytes costs as much as to hand over a megabyte: while more arrives with each turn of the loop, it goes along. */
+  async #gather(): Promise<void> {
+    for (let seen = -1; this.#ring.end !== seen && this.#ring.end - this.#written < WRITE_BYTES && !this.#ended; ) {
+      seen = this.#ring.end
+      await new Promise((resolve) => setImmediate(resolve))
+    }
   }
 
   async #open(): Promise<number> {
