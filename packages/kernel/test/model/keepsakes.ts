@@ -74,8 +74,8 @@ export class Keepsakes {
       const before = this.#standing.get(wanted)
       const isKeeping = wanted.wish.code.keeps !== 'nothing'
       const now = isKeeping ? this.#given.get(wanted.shape.id) : before
-      // Of several edits one may have asked for another version meanwhile.
-      if (edits > 1 && !isKeeping) continue
+      // Code of another name ends it; of several edits one may have asked for another version meanwhile.
+      if (!isKeeping && (edits > 1 || before?.name !== wanted.wish.code.name)) continue
       if (now !== undefined) standing.set(wanted, now)
       if (edits > 1 || before === undefined || now === undefined || now === before) continue
       if (now.name === before.name && now.version === before.version)

@@ -51,7 +51,7 @@ export type Provider = (capability: number) => { readonly row: string; readonly 
 export function expectRow({ shape: { id }, wish: { code, config } }: Wanted, provider: Provider, isFree: boolean): RowOutcome {
   const values = code.needs.map(provider)
   const isMet = values.every((value) => value !== undefined)
-  const fails = isMet && (code.failsOn === config.n || (code.dislikes !== undefined && values[0]?.flavour === code.dislikes))
+  const fails = isMet && (code.failsOn === config.n || values.some((value) => value?.flavour === code.dislikes))
   const phase = !isMet ? 'waiting' : fails ? 'failed' : isFree ? 'active' : 'waiting'
   const isActive = phase === 'active'
   const forks = isActive ? code.forks.map((fork) => expectFork(fork, provider)) : []
@@ -64,7 +64,7 @@ function expectFork(fork: ForkShape, provider: Provider): ForkOutcome {
   const values = fork.needs.map(provider)
   const isPresent = values.every((value) => value !== undefined)
   if (!isPresent && fork.otherwise === 'none') return { branch: 'none', phase: 'waiting', offers: [], forks: [] }
-  const fails = isPresent && fork.dislikes !== undefined && values[0]?.flavour === fork.dislikes
+  const fails = isPresent && values.some((value) => value?.flavour === fork.dislikes)
   const branch = isPresent ? 'present' : 'otherwise'
   if (fails) return { branch, phase: 'failed', offers: [], forks: [] }
   const forks = isPresent && fork.inner !== undefined ? [expectFork(fork.inner, provider)] : []

@@ -153,7 +153,7 @@ export class Stage {
     })
     for (const token of tokens(offers)) scope.provide(token, { capability: TOKENS.indexOf(token), owner: instance })
     for (const [index, fork] of forks.entries()) this.#fork(instance, scope, fork, index)
-    if (fails || (dislikes !== undefined && instance.bound[0]?.owner.config.n === dislikes)) throw new Error(`${instance.label} fails as planned`)
+    if (fails || instance.bound.some(({ owner }) => owner.config.n === dislikes)) throw new Error(`${instance.label} fails as planned`)
     instance.state = 'up'
   }
 
