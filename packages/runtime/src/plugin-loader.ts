@@ -5,7 +5,7 @@ import type { FirstPartyPlugin } from '@tenon/catalog'
 import { didYouMean, type Plugin } from '@tenon/kernel'
 import { BundleFault, bundle, run } from './bundle.ts'
 import { ImportFault, messageOf, type Namespace, PackageLookup } from './package-lookup.ts'
-import { type PluginSource, sourceOf } from './plugin-source.ts'
+import { type PluginSource, sourceKey, sourceOf } from './plugin-source.ts'
 import { MISSING, type SourceFiles } from './source-files.ts'
 
 export interface LoadedPlugin {
@@ -36,6 +36,8 @@ const NONE: SourceFiles = new Map()
 export class PluginLoader {
   readonly #firstParty: ReadonlyMap<string, FirstPartyPlugin>
   readonly #lookup: PackageLookup
+  /** What was reloaded once: `import` would give its first code for ever. */
+  readonly #reloaded = new Set<string>()
 
   constructor(firstParty: readonly FirstPartyPlugin[]) {
     this.#firstParty = new Map(firstParty.map((plugin) => [plugin.name, plugin]))
@@ -51,6 +53,7 @@ export class PluginLoader {
   }
 
   load(source: PluginSource): Promise<LoadOutcome> {
+    if (this.#reloaded.has(sourceKey(source))) return this.reload(source)
     switch (source.kind) {
       case 'first-party':
         return this.#imported(source, () => this.#firstParty.get(source.name)?.load())
@@ -68,11 +71,12 @@ export class PluginLoader {
 
   /** The code as it is on disk now, whatever was loaded before. */
   async reload(source: PluginSource): Promise<LoadOutcome> {
+    this.#reloaded.add(sourceKey(source))
     switch (source.kind) {
       case 'first-party': {
         const name = this.#firstParty.get(source.name)?.package
         const found = name === undefined ? undefined : await this.#lookup.find(name, await this.#lookup.installation())
-        return found?.path === undefined ? this.load(source) : this.#bundled(source, found.path)
+        return found?.path === undefined ? this.#imported(source, () => this.#firstParty.get(source.name)?.load()) : this.#bundled(source, found.path)
       }
       case 'path':
         return this.#bundled(source, source.path)

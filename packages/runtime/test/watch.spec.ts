@@ -147,3 +147,26 @@ it('CP-07 a closed runtime follows nothing', async () => {
   await other.next()
   expect([closed.news(), events]).toEqual([[], []])
 })
+
+it('CP-07 a packaged row that was reloaded once is followed from then on, and stays what it was reloaded to', async () => {
+  const source = (version: string): string => `import { capability, definePlugin } from '@tenon/kernel'
+export default definePlugin({ name: 'packed', inject: [capability('journal')], activate: (scope, journal) => void journal.push('packed v${version}') })
+`
+  const manifest = '{ "name": "packed", "type": "module", "exports": "./index.js" }'
+  const { dir, runtime, journal, news } = await open(
+    {
+      'top.yaml': 'plugins:\n  journal: journal\n  packed: packed\n',
+      'node_modules/packed/package.json': manifest,
+      'node_modules/packed/index.js': source('1'),
+    },
+    { watch: true },
+  )
+  expect(news()).toEqual(['packed v1'])
+  await dir.write('node_modules/packed/index.js', source('2'))
+  await runtime.reload('packed')
+  await dir.write('node_modules/packed/index.js', source('3'))
+  await expect.poll(() => journal.at(-1), { timeout: 10_000 }).toBe('packed v3')
+  await runtime.apply({ disable: ['packed'] })
+  await runtime.apply({ enable: ['packed'] })
+  expect(news()).toEqual(['packed v2', 'packed v3', 'packed v3'])
+})
