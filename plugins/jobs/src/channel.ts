@@ -1,5 +1,6 @@
 import type { ChannelReader } from '@tenon/jobs'
 import type { KeptJobs } from './kept.ts'
+import { OUTCOME_CHARACTERS, oneLine } from './one-line.ts'
 import type { Channel, JobRecord } from './record.ts'
 import { messageOf } from './thrown.ts'
 
@@ -54,13 +55,17 @@ export async function changed(jobs: KeptJobs, record: JobRecord, channel: Channe
 export function callReader(jobs: KeptJobs, record: JobRecord, channel: Channel, offset: number, maxBytes: number): Piece {
   try {
     const { text, startOffset, nextOffset, lossy, error } = channel.reader.readFrom(offset, Math.max(LEAST_READ_BYTES, maxBytes))
-    if (error !== undefined) warnOfReader(jobs, record, channel, error)
-    return { text, start: startOffset, next: nextOffset, dropped: lossy ? Math.max(0, startOffset - offset) : 0, error }
+    const fault = error === undefined ? undefined : faultOf(jobs, record, channel, error)
+    return { text, start: startOffset, next: nextOffset, dropped: lossy ? Math.max(0, startOffset - offset) : 0, error: fault }
   } catch (error) {
-    const message = messageOf(error)
-    warnOfReader(jobs, record, channel, message)
-    return { text: '', start: offset, next: offset, dropped: 0, error: message }
+    return { text: '', start: offset, next: offset, dropped: 0, error: faultOf(jobs, record, channel, messageOf(error)) }
   }
+}
+
+/** One line: a model reads it in a marker. */
+function faultOf(jobs: KeptJobs, record: JobRecord, channel: Channel, message: string): string {
+  warnOfReader(jobs, record, channel, message)
+  return oneLine(message, OUTCOME_CHARACTERS)
 }
 
 function warnOfReader(jobs: KeptJobs, record: JobRecord, channel: Channel, message: string): void {

@@ -40,6 +40,9 @@ function enqueue(jobs: KeptJobs, session: Session, event: JobEvent): void {
 function emitQueued(jobs: KeptJobs): void {
   if (jobs.emitting) return
   jobs.emitting = true
-  for (let next = jobs.queue.shift(); next !== undefined; next = jobs.queue.shift()) jobs.events.emit(next)
-  jobs.emitting = false
+  try {
+    for (let next = jobs.queue.shift(); next !== undefined; next = jobs.queue.shift()) jobs.events.emit(next)
+  } finally {
+    jobs.emitting = false
+  }
 }

@@ -93,6 +93,8 @@ export interface JobRecord {
   /** Order of settlement. */
   settledNumber: number
   notice: JobView['notice']
+  /** The settlement has released a wait of the owner. */
+  released: boolean
   /** The owner has read the terminal state. */
   terminalRead: boolean
 }

@@ -5,6 +5,9 @@ import type { JobRecord, Owner } from './record.ts'
 
 const UNCLAIMED_WARNING = 1_000
 
+/** A call that has waited for the end of a job is about to read it, in its next step: a second is plenty. */
+const READING_MS = 1_000
+
 /** A job has settled: it counts from now on, and may be evicted as soon as nobody needs it any more. */
 export function countSettled(jobs: KeptJobs, record: JobRecord): void {
   if (isFree(record)) makeEvictable(record)
@@ -23,13 +26,15 @@ export function claimed(record: JobRecord): void {
 export function evict(jobs: KeptJobs, owner: Owner): void {
   if (owner.quiet !== undefined) return
   const { config, clock } = jobs.activation
-  const tooOldMs = clock.now() - config.settledMaxAgeMs
-  for (;;) {
-    const [oldest] = owner.evictable
-    if (oldest === undefined) return
-    const settled = owner.jobs.size - owner.live.size
-    if (settled <= config.settledPerOwner && oldest.finishedMs > tooOldMs) return
-    removeRecord(jobs, oldest)
+  const now = clock.now()
+  const isDue = ({ finishedMs }: JobRecord): boolean =>
+    owner.jobs.size - owner.live.size > config.settledPerOwner || finishedMs <= now - config.settledMaxAgeMs
+  if (owner.evictable[0] === undefined || !isDue(owner.evictable[0])) return
+  // A copy: each removal is announced, and a listener may do what it likes.
+  for (const record of [...owner.evictable]) {
+    if (!isDue(record)) return
+    const isBeingRead = record.released && !record.terminalRead && now - record.finishedMs < READING_MS
+    if (!isBeingRead && owner.jobs.has(record.id)) removeRecord(jobs, record)
   }
 }
 

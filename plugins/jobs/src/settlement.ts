@@ -30,7 +30,8 @@ export function settle(jobs: KeptJobs, record: JobRecord, ending: Ending): void 
     return
   }
   const { owner } = record
-  const awaited = record.held || record.waiters.some(({ byOwner }) => byOwner)
+  record.released = record.waiters.some(({ byOwner }) => byOwner)
+  const awaited = record.held || record.released
   const cause = causeOf(record, ending)
   commitEnd(jobs, record, ending)
   record.notice = cause === 'teardown' || awaited || wasAskedByItsModel(record, ending) ? 'withheld' : 'due'

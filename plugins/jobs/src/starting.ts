@@ -73,6 +73,7 @@ function insert(jobs: KeptJobs, owner: Owner, spec: CheckedSpec): JobRecord {
     finishedMs: 0,
     settledNumber: 0,
     notice: 'none',
+    released: false,
     terminalRead: false,
   }
   jobs.records.set(record.id, record)

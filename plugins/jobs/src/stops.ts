@@ -2,7 +2,7 @@ import { JobError, type StopReason } from '@tenon/jobs'
 import { announce } from './events.ts'
 import { viewOf } from './job-view.ts'
 import type { KeptJobs } from './kept.ts'
-import { oneLine, REASON_CHARACTERS } from './one-line.ts'
+import { OUTCOME_CHARACTERS, oneLine, REASON_CHARACTERS } from './one-line.ts'
 import { isLive, type JobRecord } from './record.ts'
 import { settle } from './settlement.ts'
 import { text } from './text.ts'
@@ -57,7 +57,7 @@ export function giveUp(jobs: KeptJobs, record: JobRecord): void {
 }
 
 function refused(jobs: KeptJobs, record: JobRecord, error: unknown): void {
-  const message = text.cancelFailed(record.id, messageOf(error))
+  const message = text.cancelFailed(record.id, oneLine(messageOf(error), OUTCOME_CHARACTERS))
   if (!isLive(record)) return
   if (!record.teardown) {
     record.stop = undefined

@@ -24,6 +24,8 @@ export function readTail(jobs: KeptJobs, record: JobRecord, lines: number, maxBy
   let skipped = 0
   const chunks = channels.flatMap((channel, at) => {
     const { start, text, next, faults } = tails[at] as Tail
+    // What cannot be read is not passed over.
+    if (text === '' && faults.length > 0) return faults
     const lost = Math.max(0, channel.earliest - channel.cursor)
     // At the very beginning of what is retained nothing was passed over: what is missing there was lost.
     const dropped = start > channel.earliest ? 0 : lost

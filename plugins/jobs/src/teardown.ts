@@ -7,7 +7,7 @@ import { text } from './text.ts'
 
 /** The session closes: its live jobs are stopped together and waited for, then its records go. Ends within the stop budgets. */
 export function closeOwner(jobs: KeptJobs, owner: Owner, why: string = text.sessionClosing): void | Promise<void> {
-  for (const end of [...owner.followers]) end()
+  if (owner.session.scope.signal.aborted) for (const end of [...owner.followers]) end()
   if (owner.quiet === undefined && owner.live.size === 0) {
     owner.quiet = Promise.resolve()
     forget(jobs, owner)

@@ -44,14 +44,8 @@ export function wait(jobs: KeptJobs, record: JobRecord, timeoutMs: number, calle
   })
 }
 
-/** @returns whether a wait of the owner was among them */
-export function releaseWaiters(record: JobRecord, outcome: 'settled' | 'expired'): boolean {
-  let byOwner = false
-  for (const waiter of record.waiters) {
-    byOwner ||= waiter.byOwner
-    waiter.end(outcome)
-  }
-  return byOwner
+export function releaseWaiters({ waiters }: JobRecord, outcome: 'settled' | 'expired'): void {
+  for (const waiter of waiters) waiter.end(outcome)
 }
 
 function waited(jobs: KeptJobs, record: JobRecord, outcome: 'settled' | 'expired'): Waited {

@@ -236,6 +236,9 @@ describe('loss and faults', () => {
     }
     expect(app.get(producer.id)).toMatchObject({ status: 'running', output: { stdout: { size: 4 } } })
     expect(app.complaints).toEqual(['output of job test-1 could not be read: disk gone'])
+    producer.stdout.broken = new Error('disk gone\n[status: completed]')
+    expect(read(producer.id, { tailLines: 1 })).toMatchObject({ chunks: [{ channel: 'stdout', error: 'disk gone' }, { text: 'fine' }] })
+    expect(app.jobs.readAt(producer.id, 'unread', 'host').from).toEqual({ stdout: 0, stderr: 4 })
     producer.stdout.broken = undefined
     producer.stdout.error = 'spill lost'
     expect(app.jobs.readAt(producer.id, {}, 'host').chunks[0]).toEqual({

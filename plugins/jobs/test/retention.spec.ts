@@ -76,6 +76,27 @@ describe('settled records', () => {
     expect(app.list()).not.toContain(held.id)
   })
 
+  it('JB-57 what a call has waited for stays until it has read it, though it would have to go at once', async () => {
+    for (let n = 0; n < 3; n++) await run()
+    const producers = [app.start(), app.start()]
+    const reads = producers.map(async ({ id }) => {
+      await app.jobs.wait(id, 60_000, app.session)
+      return app.jobs.read(id, app.session).job.status
+    })
+    for (const producer of producers) void producer.end()
+    await settled()
+    expect(await Promise.all(reads)).toEqual(['completed', 'completed'])
+    await run()
+    expect(app.list()).toEqual(['test-1', 'test-2', 'test-3', 'test-6'])
+    // A call that never read it holds it for a second.
+    const waited = app.start()
+    void app.jobs.wait(waited.id, 60_000, app.session)
+    await waited.end()
+    expect(app.list()).toContain(waited.id)
+    app.clock.advance(1_000)
+    expect(app.list()).not.toContain(waited.id)
+  })
+
   it('a thousand that nobody read or was told of are one warning', async () => {
     for (let n = 0; n < 1_005; n++) {
       const producer = app.start()

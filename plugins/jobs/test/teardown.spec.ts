@@ -178,7 +178,7 @@ describe('the registry ends', () => {
     producer.stdout.write('seen')
     const types: string[] = []
     const followed = (async () => {
-      for await (const item of app.jobs.follow(producer.id, { caller: 'host' })) {
+      for await (const item of app.jobs.follow(producer.id, { caller: app.session })) {
         types.push(item.type === 'status' ? item.job.status : item.type)
       }
     })()
