@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { SubprocessHandle } from '@tenon/subprocess'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isAlive } from './alive.ts'
@@ -27,7 +29,8 @@ describe('who belongs to a tree', () => {
     const handle = subprocess.spawn(sh(`exec 3>&1; ${script} sleep 0.05; exit 0`, { graceMs: 300 }))
     const [pid] = await lines(handle, 1)
     await handle.done
-    expect(await handle.survivors()).toBe(1)
+    // The processes in between are on their way out.
+    await expect.poll(() => handle.survivors(), { timeout: 10_000 }).toBe(1)
     expect(isAlive(Number(pid))).toBe(true)
     handle.terminate()
     expect(await handle.waitForExit()).toBe(true)
@@ -54,6 +57,39 @@ describe('who belongs to a tree', () => {
     expect(isAlive(Number(pid))).toBe(true)
     await runtime.close()
     expect(isAlive(Number(pid))).toBe(false)
+  })
+
+  it('SP-42 an escapee of a finished leader is asked before it is killed', async () => {
+    const { subprocess, runtime, directory } = openProvider()
+    const script = `trap "echo asked > ${directory}/asked; exit" TERM; echo $$; while :; do sleep 0.02; done >/dev/null 2>&1`
+    const handle = subprocess.spawn(sh(`setsid sh -c '${script}' & sleep 0.05; exit 0`))
+    await lines(handle, 1)
+    await handle.done
+    await runtime.close()
+    expect(readFileSync(join(directory, 'asked'), 'utf8')).toBe('asked\n')
+  })
+
+  it('SP-48 a tree that ended leaves the live set by itself, however many run on', async () => {
+    const { subprocess, runtime } = openProvider()
+    for (let count = 0; count < 10; count++) subprocess.spawn(spec(['sleep', '60']))
+    await subprocess.spawn(spec(['true'])).done
+    while (runtime.live.size > 10) await new Promise((resolve) => setImmediate(resolve))
+    expect(runtime.live.size).toBe(10)
+  })
+
+  it('SP-48 the close lets go of streams that a stranger still holds, and of those nobody reads', async () => {
+    const { subprocess, runtime } = openProvider()
+    const handle = subprocess.spawn(sh('env -i setsid sleep 60 & echo $!; sleep 0.1; exit 0'))
+    const [pid] = await lines(handle, 1)
+    onTestFinished(() => {
+      if (isAlive(Number(pid))) process.kill(Number(pid), 'SIGKILL')
+    })
+    const raw = subprocess.spawn(sh('echo unread', { stdout: 'pipe' }))
+    await Promise.all([handle.done, raw.done])
+    expect(runtime.open.size).toBe(3)
+    await runtime.close()
+    while (runtime.open.size > 0) await new Promise((resolve) => setImmediate(resolve))
+    expect([handle.output.stdout?.finished, raw.stdout?.destroyed]).toEqual([true, true])
   })
 
   it('SP-41 a helper that closed its streams still counts', async () => {
