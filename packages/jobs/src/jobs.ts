@@ -22,8 +22,8 @@ export interface Jobs {
   list(caller: Caller): readonly JobView[]
   get(id: JobId, caller: Caller): JobView
   /**
-   * The terminal view, or `expired` with the live one; 0 polls. Integer 0..2,147,483,647. Rejects JOB_WAIT_ABORTED, and the job lives on.
-   * @throws JobError JOB_TIMEOUT_INVALID
+   * The terminal view, or `expired` with the live one; 0 polls. Integer 0..2,147,483,647. Never throws: every refusal is a rejection, also
+   * JOB_TIMEOUT_INVALID, and JOB_WAIT_ABORTED, after which the job lives on.
    */
   wait(
     id: JobId,
@@ -39,9 +39,13 @@ export interface Jobs {
   kill(id: JobId, caller: Caller, reason: StopReason): 'requested' | 'already-finished'
   /** Settled jobs only. @throws JobError JOB_RUNNING */
   remove(id: JobId, caller: Caller): void
-  /** Consuming: moves the model's cursor. `maxBytes` is by default the job's reply limit. For the owner's job tools. */
+  /**
+   * Consuming: moves the model's cursor. `maxBytes` of text (at least 4) is by default the job's reply limit. `tailLines`: the last lines
+   * that are retained, whether they have been read or not. For the owner's job tools.
+   * @throws JobError JOB_SPEC_INVALID for a `maxBytes` or `tailLines` out of range
+   */
   read(id: JobId, caller: Session, options?: { readonly maxBytes?: number; readonly tailLines?: number }): JobRead
-  /** Moves nothing. `'unread'`: from where the model's next read begins. @throws JobError JOB_OFFSET_INVALID */
+  /** Moves nothing. `'unread'`: from where the model's next read begins. @throws JobError JOB_OFFSET_INVALID, JOB_SPEC_INVALID */
   readAt(id: JobId, offsets: Offsets | 'unread', caller: Caller, maxBytes?: number): JobRead
   /** Pushed: an unfollowed job asks no reader. A slow follower gets later chunks whose `dropped` says what it missed. */
   follow(id: JobId, options: { readonly caller: Caller; readonly from?: Offsets; readonly signal?: AbortSignal }): AsyncIterable<JobFollow>

@@ -24,7 +24,7 @@ export interface ChannelReader {
   changed(afterOffset: number, signal: AbortSignal): Promise<boolean>
 }
 
-/** Rendered in the order of the keys. */
+/** Rendered in the order of the keys, which match `[A-Za-z][A-Za-z0-9_-]{0,31}`: a model reads them. `result` is that of a final value. */
 export interface OutputSource {
   readonly channels: Readonly<Record<string, ChannelReader>>
 }
