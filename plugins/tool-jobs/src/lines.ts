@@ -4,6 +4,9 @@ import { firstBytes } from './clip.ts'
 /** As much of a line is looked at. */
 const LINE_BYTES = 4_096
 
+/** A return within a line begins it anew, as progress bars do; the last character may be half of an end of line. */
+const END_OF_LINE = /\r\n|\n|\r(?!$)/
+
 /** The lines of a job's output as they come, of each channel on its own. */
 export class Lines {
   readonly #unfinished = new Map<string, string>()
@@ -13,14 +16,10 @@ export class Lines {
     return chunks.flatMap(({ channel, text, dropped }) => {
       // After a gap nobody knows what the line began with.
       const begun = dropped > 0 ? '' : (this.#unfinished.get(channel) ?? '')
-      const lines = (begun + text).split('\n').map((line) => firstBytes(withoutReturn(line), LINE_BYTES))
-      const last = lines.at(-1) ?? ''
+      const lines = (begun + text).split(END_OF_LINE).map((line) => firstBytes(line, LINE_BYTES))
+      const last = lines.pop() ?? ''
       this.#unfinished.set(channel, last)
-      return last === '' ? lines.slice(0, -1) : lines
+      return last === '' ? lines : [...lines, last.replace(/\r$/, '')]
     })
   }
-}
-
-function withoutReturn(line: string): string {
-  return line.endsWith('\r') ? line.slice(0, -1) : line
 }

@@ -31,7 +31,8 @@ export async function waitForLine(jobs: Jobs, id: JobId, boundMs: number, call: 
   call.signal.addEventListener('abort', abort, { once: true })
   if (call.signal.aborted) abort()
   try {
-    const { from } = jobs.readAt(id, 'unread', call.session)
+    // Only to learn where what is unread begins.
+    const { from } = jobs.readAt(id, 'unread', call.session, 4)
     const waiting = waitForEnd(jobs, id, boundMs, { ...call, signal: over.signal })
     // Whoever is not listened to any more may still be rejected.
     waiting.catch(() => undefined)

@@ -12,6 +12,13 @@ describe('lines', () => {
     expect(lines.add([chunk('stdout', 'e', { dropped: 9 })])).toEqual(['e'])
   })
 
+  it('begin anew after a return, which may be half of an end of line', () => {
+    const lines = new Lines()
+    expect(lines.add([chunk('stdout', '10%\r50%\r')])).toEqual(['10%', '50%'])
+    expect(lines.add([chunk('stdout', '100%\r')])).toEqual(['50%', '100%'])
+    expect(lines.add([chunk('stdout', '\nnext\r\n')])).toEqual(['100%', 'next'])
+  })
+
   it('are looked at up to 4,096 bytes', () => {
     const lines = new Lines()
     const [line] = lines.add([chunk('stdout', 'ä'.repeat(3_000))])
