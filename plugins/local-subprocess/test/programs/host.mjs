@@ -10,8 +10,8 @@ const [scenario, ...parameters] = process.argv.slice(2)
 const tail = { maxBytes: 65_536 }
 const say = (facts) => process.stdout.write(`${JSON.stringify(facts)}\n`)
 
-async function boot(config) {
-  const kernel = new Kernel()
+async function boot(config, logger) {
+  const kernel = new Kernel({ logger })
   await kernel.load(localSubprocess, config).ready()
   const subprocess = kernel.get(Subprocess)
   const spec = (argv, change = {}) => ({ argv, cwd: '/', stdin: 'ignore', stdout: tail, stderr: tail, graceMs: 1_000, ...change })
@@ -157,11 +157,22 @@ const scenarios = {
 
   /** As pid 1 nobody reaps: what a leader leaves stays a zombie. */
   async zombies() {
-    const { kernel, sh } = await boot()
+    const warned = []
+    const nothing = () => undefined
+    const log = {
+      trace: nothing,
+      debug: nothing,
+      info: nothing,
+      warn: (...said) => warned.push(said.at(-1)),
+      error: nothing,
+      fatal: nothing,
+      child: () => log,
+    }
+    const { kernel, sh } = await boot(undefined, log)
     const handle = sh('sleep 0.1 & sleep 0.2 & echo $!')
     await handle.done
     const gone = await handle.waitForExit(AbortSignal.timeout(10_000))
-    say({ host: process.pid, gone, survivors: await handle.survivors() })
+    say({ host: process.pid, gone, survivors: await handle.survivors(), warned })
     await kernel.close()
   },
 
