@@ -89,6 +89,31 @@ describe('a job on real rows', () => {
     expect(await two.execution.survivors()).toBe(1)
   })
 
+  it('JB-32 pages of bytes that are no text add up to what they decode to, and the last lines are found among them', async () => {
+    await open(ROWS)
+    // Every second byte is printable, the others are anything; the same in each run.
+    const bytes = Buffer.from(Array.from({ length: 20_000 }, (_, n) => (n % 50 === 49 ? 10 : n % 2 === 0 ? (n * 7919) % 256 : 97 + (n % 26))))
+    await writeFile(join(directory, 'bytes'), bytes)
+    const { id } = await start('cat bytes')
+    await jobs().wait(id, 30_000, session)
+    for (const maxBytes of [16, 100, 4_000]) {
+      let [text, offsets, left] = ['', {} as Record<string, number>, 1]
+      while (left > 0) {
+        const page = jobs().readAt(id, offsets, session, maxBytes)
+        const said = page.chunks.map((chunk) => chunk.text).join('')
+        expect(Buffer.byteLength(said)).toBeLessThanOrEqual(maxBytes)
+        text += said
+        offsets = page.next
+        left = page.unread
+      }
+      expect(text).toBe(bytes.toString('utf8'))
+    }
+    const lines = bytes.subarray(0, -1).lastIndexOf(10, -102) + 1
+    const tail = jobs().read(id, session, { tailLines: bytes.subarray(lines).filter((byte) => byte === 10).length })
+    expect(tail.chunks).toMatchObject([{ at: lines, text: bytes.subarray(lines).toString('utf8') }])
+    expect(tail.skipped).toBe(lines)
+  })
+
   it('JB-50 ends with its session, tree and all', async () => {
     await open(ROWS)
     const { id, execution } = await start('sleep 60 & echo up; wait')
