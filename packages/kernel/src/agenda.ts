@@ -11,6 +11,8 @@ export class Agenda {
   readonly held = new Set<Unit>()
   /** Something that was coming has come, or will not come any more. */
   setback = false
+  /** Prospects have not been looked at since the last setback. */
+  unreviewed = false
   /** The row whose body is being called: it joins those that move only if it does not end at once, as most do. */
   running: RowUnit | undefined
   /** Activations going down and values being disposed of: nothing comes up before they have ended. */
@@ -88,7 +90,10 @@ export class Agenda {
 
   /** What waits now, and after a setback also what was held. */
   takeWaiting(): Unit[] {
-    if (this.setback) for (const unit of this.held) this.waiting.add(unit)
+    if (this.setback) {
+      for (const unit of this.held) this.waiting.add(unit)
+      this.unreviewed = true
+    }
     this.setback = false
     const waiting = [...this.waiting]
     this.waiting.clear()

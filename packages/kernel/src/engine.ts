@@ -102,7 +102,9 @@ export class Engine implements Observer, TransactionHost {
   }
 
   passed(): void {
-    for (const row of this.#awaited) this.#answer(row)
+    const isReview = this.agenda.unreviewed || this.agenda.isIdle
+    this.agenda.unreviewed = false
+    for (const row of this.#awaited) this.#answer(row, isReview)
     if (!this.agenda.isIdle) return
     for (const resolve of this.#quiet.splice(0)) resolve()
     if (this.transactions.isIdle) for (const resolve of this.#settled.splice(0)) resolve()
@@ -218,14 +220,17 @@ export class Engine implements Observer, TransactionHost {
     return new Promise((resolve, reject) => {
       row.waiters = [...(row.waiters ?? []), { resolve, reject }]
       this.#awaited.add(row)
-      if (this.agenda.changed.size === 0) this.#answer(row)
+      if (this.agenda.changed.size === 0) this.#answer(row, true)
     })
   }
 
-  /** Tells who waits for the row, once its fate is known; others in transition do not matter. */
-  #answer(row: RowUnit): void {
+  /**
+   * Tells who waits for the row, once its fate is known; others in transition do not matter.
+   * @param isReview whether what a waiting row hopes for is looked at: it changes with setbacks only, and costs a walk upstream
+   */
+  #answer(row: RowUnit, isReview: boolean): void {
     const isUp = row.phase === 'active'
-    const error = isUp ? undefined : this.#fate(row)
+    const error = isUp ? undefined : this.#fate(row, isReview)
     if (!isUp && error === undefined) return
     this.#awaited.delete(row)
     const { waiters = [] } = row
@@ -234,11 +239,12 @@ export class Engine implements Observer, TransactionHost {
   }
 
   /** Why the row will not become active, as things stand; undefined while it still may. */
-  #fate(row: RowUnit): Error | undefined {
+  #fate(row: RowUnit, isReview: boolean): Error | undefined {
     if (this.agenda.isMoving(row)) return undefined
     if (row.unloaded) return this.#farewell(row)
     if (!this.transactions.isIdle) return undefined
     if (row.phase === 'failed') return row.failure?.error
+    if (!isReview) return undefined
     const isTaken = row.provides.some(({ holder }) => holder !== row && holder?.activation?.isLive === true)
     return isTaken || !canArise(row) ? this.#unresolved(row) : undefined
   }

@@ -43,6 +43,10 @@ export interface Plugin<Input = unknown> {
   readonly [input]?: (config: Input) => void
 }
 
+/** A plugin of whatever config, for lists of them. */
+// biome-ignore lint/suspicious/noExplicitAny: Input is contravariant, and `never` would ask for a config of every one.
+export type AnyPlugin = Plugin<any>
+
 /**
  * @throws KernelError CAPABILITY_KEY_INVALID if the name is not kebab-case, or something in `inject` or `provides` is not a capability
  * (two modules that import each other hand out `undefined`).
