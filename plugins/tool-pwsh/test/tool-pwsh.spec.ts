@@ -48,7 +48,9 @@ describe('the pwsh tool', () => {
   })
 
   it('TB-29 brings the tool and the section of its dialect, and takes them away', async () => {
-    for (const plugin of [tools, systemPrompt, shellEnv]) kernel.load(plugin, {})
+    kernel.load(tools)
+    kernel.load(systemPrompt)
+    kernel.load(shellEnv)
     kernel.load(shell)
     const row = kernel.load(toolPwsh)
     await row.ready()
