@@ -100,7 +100,27 @@ class Play {
     this.#assertKept()
     const restarted = this.#restarts.look(this.#stage.instances, this.#desired, this.#scenario.contested)
     if (restarted !== undefined) this.#disagree(restarted)
+    await this.#assertAnswered()
     this.#commands = 0
+  }
+
+  /** At rest everybody who asks for a row is told at once: that it is active, or why it is not. */
+  async #assertAnswered(): Promise<void> {
+    const answers = new Map<string, string>()
+    for (const { shape } of this.#desired.rows) {
+      const { id } = shape
+      this.#kernel
+        .row(id)
+        ?.ready()
+        .then(
+          () => answers.set(id, 'active'),
+          (error: { code?: string }) => answers.set(id, error.code === 'PLUGIN_UNRESOLVED' ? 'waiting' : 'failed'),
+        )
+    }
+    await turn()
+    const phases = new Map(this.#kernel.inspect().rows.map(({ id, phase }) => [id, phase]))
+    for (const [id, phase] of phases)
+      if (answers.get(id) !== phase) this.#disagree(`${id} is ${phase}, and \`ready\` says ${answers.get(id) ?? 'nothing'}`)
   }
 
   #compareWithModel(): void {
