@@ -1,8 +1,11 @@
-// Opens the catalog that is its argument, runs a command, closes, and tells what the runtime was and what it left.
+// Opens the catalog that is its argument, runs a command, closes, and tells what the runtime was and what it left. Further arguments: a
+// program that stands in for PowerShell, and the command that says "here" to it.
 import { readdirSync, readFileSync } from 'node:fs'
 import { openRuntime } from '@tenon/runtime'
 import { openSession } from '@tenon/session'
 import { Tools } from '@tenon/tools'
+
+const [, , catalog, standIn, played] = process.argv
 
 const descriptors = () => readdirSync('/proc/self/fd').length
 const listeners = () => Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)]))
@@ -11,10 +14,11 @@ const children = () => readFileSync(`/proc/self/task/${process.pid}/children`, '
 const resources = () => process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap')
 
 const round = async () => {
-  const runtime = await openRuntime({ catalog: process.argv[2] })
+  const runtime = await openRuntime({ catalog, ...(standIn && { edit: { set: { 'shell.executable': standIn } } }) })
   const tools = runtime.get(Tools)
   const session = openSession(runtime.kernel.scope, { id: 'test', cwd: process.cwd() })
-  const request = { name: 'bash', arguments: { command: 'echo here', description: 'say here' }, session, signal: session.scope.signal }
+  const name = runtime.composition.rows.some(({ id, state }) => id === 'tool-pwsh' && state === 'active') ? 'pwsh' : 'bash'
+  const request = { name, arguments: { command: played ?? 'echo here', description: 'say here' }, session, signal: session.scope.signal }
   const result = tools && (await tools.execute(request))
   const report = runtime.kernel.inspect()
   await runtime.close()
