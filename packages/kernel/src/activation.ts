@@ -20,9 +20,6 @@ export interface ActivationEnvironment {
 
 /** One run of a row's `activate` or of a fork's body: the kernel's side of a plugin scope. */
 export class Activation implements ActivationHost, ScopeOwner {
-  readonly unit: Unit
-  readonly branch: Branch
-  readonly bound: readonly Provision[]
   /** What the unit wanted to be when this run began. */
   readonly desired: unknown
   /** What the row was activated with. */
@@ -43,17 +40,17 @@ export class Activation implements ActivationHost, ScopeOwner {
   claimed: readonly Slot[] = NONE
   since = performance.now()
   timer: NodeJS.Timeout | undefined
-  readonly environment: ActivationEnvironment
   #log: Logger | undefined
   #workshop: Workshop | undefined
 
-  constructor(unit: Unit, branch: Branch, bound: readonly Provision[], environment: ActivationEnvironment) {
-    this.unit = unit
-    this.branch = branch
-    this.bound = bound
+  constructor(
+    readonly unit: Unit,
+    readonly branch: Branch,
+    readonly bound: readonly Provision[],
+    readonly environment: ActivationEnvironment,
+  ) {
     this.desired = unit.desired
     this.settings = this.parent?.settings ?? unit.row.desired
-    this.environment = environment
     this.generation = unit === unit.row ? ++unit.row.generation : unit.row.generation
     this.scope = new PluginScope(unit.row.id, this, this.parent?.scope)
     this.mark = { scope: this.scope, what: this.parent === undefined ? 'activation' : 'fork body', open: true }

@@ -81,7 +81,7 @@ export class Kernel implements AsyncDisposable {
 
   /** The current value, for the host. Plugins inject. */
   get<T>(capability: Capability<T>): T | undefined {
-    return this.#engine.world.find(capability.key)?.provision?.value as T | undefined
+    return this.#engine.world.slots.get(capability.key)?.provision?.value as T | undefined
   }
 
   /** Resolves when no transition is due and no transaction under way. */

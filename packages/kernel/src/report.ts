@@ -55,7 +55,7 @@ export interface Cause {
 
 export function inspect(world: World, settled: boolean): KernelReport {
   const provisions: Record<string, string> = {}
-  for (const { key, provision } of world.slots) if (provision !== undefined) provisions[key] = provision.owner?.unit.row.id ?? 'kernel'
+  for (const { key, provision } of world.slots.values()) if (provision !== undefined) provisions[key] = provision.owner?.unit.row.id ?? 'kernel'
   const rows = [...world.rows.values()].sort((a, b) => a.order - b.order)
   return { rows: rows.map(reportRow), settled, provisions }
 }

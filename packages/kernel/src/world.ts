@@ -7,7 +7,6 @@ import type { Phase, Row } from './row.ts'
 
 /** All that concerns one capability: an index, so that a change costs what it touches and not what there is. */
 export class Slot {
-  readonly key: string
   provision: Provision | undefined
   /** The row whose activation claims it; of its activation and forks one may provide. */
   holder: RowUnit | undefined
@@ -16,9 +15,7 @@ export class Slot {
   /** Wanted rows and forks that need it. */
   readonly interested = new Set<Unit>()
 
-  constructor(key: string) {
-    this.key = key
-  }
+  constructor(readonly key: string) {}
 }
 
 /** One published value. Its identity, not its value, decides whether a binding is stale. */
@@ -68,14 +65,7 @@ abstract class Node {
 }
 
 export class RowUnit extends Node {
-  readonly id: string
-  /** Position in load order. */
-  readonly order: number
-  readonly optional: boolean
-  /** Given at load; the plugin's own are part of what is desired. */
-  readonly budgets: Partial<Budgets> | undefined
   provides: readonly Slot[] = NONE
-  override desired: Desired
   generation = 0
   /** Unloaded by a transaction that has not been verified yet: what it kept may have to come back. */
   parked = false
@@ -86,13 +76,18 @@ export class RowUnit extends Node {
   times: { activationMs: number; closingMs: number | undefined } | undefined
   waiters: { resolve(): void; reject(error: Error): void }[] | undefined
 
-  constructor(id: string, order: number, desired: Desired, optional: boolean, budgets: RowUnit['budgets']) {
+  /**
+   * @param order position in load order
+   * @param budgets given at load; the plugin's own are part of what is desired
+   */
+  constructor(
+    readonly id: string,
+    readonly order: number,
+    override desired: Desired,
+    readonly optional: boolean,
+    readonly budgets: Partial<Budgets> | undefined,
+  ) {
     super()
-    this.id = id
-    this.order = order
-    this.desired = desired
-    this.optional = optional
-    this.budgets = budgets
   }
 
   get row(): RowUnit {
@@ -105,19 +100,16 @@ export class RowUnit extends Node {
 }
 
 export class ForkUnit extends Node {
-  readonly parent: Activation
-  /** Of a kernel's forks, in order of creation. */
-  readonly order: number
-  readonly present: ForkBody
-  readonly otherwise: ForkBody | undefined
   readonly desired = undefined
 
-  constructor(parent: Activation, order: number, present: ForkBody, otherwise: ForkBody | undefined) {
+  /** @param order among a kernel's forks, by creation */
+  constructor(
+    readonly parent: Activation,
+    readonly order: number,
+    readonly present: ForkBody,
+    readonly otherwise: ForkBody | undefined,
+  ) {
     super()
-    this.parent = parent
-    this.order = order
-    this.present = present
-    this.otherwise = otherwise
   }
 
   get row(): RowUnit {
@@ -150,22 +142,15 @@ export function inOrder(a: Unit, b: Unit): number {
 }
 
 export class World {
-  /** Wanted rows by id, and the slots by capability key. */
+  /** Wanted rows by id. */
   readonly rows = new Map<string, RowUnit>()
   /** Ids that a transaction under way may have to give back. */
   readonly parked = new Set<string>()
-  readonly #slots = new Map<string, Slot>()
+  /** By capability key; those that anything refers to. */
+  readonly slots = new Map<string, Slot>()
 
   slot(key: string): Slot {
-    return this.#slots.get(key) ?? this.#add(new Slot(key))
-  }
-
-  find(key: string): Slot | undefined {
-    return this.#slots.get(key)
-  }
-
-  get slots(): Iterable<Slot> {
-    return this.#slots.values()
+    return this.slots.get(key) ?? this.#add(new Slot(key))
   }
 
   link(unit: Unit, needs: readonly AnyCapability[]): void {
@@ -203,12 +188,12 @@ export class World {
   }
 
   #add(slot: Slot): Slot {
-    this.#slots.set(slot.key, slot)
+    this.slots.set(slot.key, slot)
     return slot
   }
 
   #forget(slot: Slot): void {
     if (slot.interested.size === 0 && slot.claimants.length === 0 && slot.provision === undefined && slot.holder === undefined)
-      this.#slots.delete(slot.key)
+      this.slots.delete(slot.key)
   }
 }
