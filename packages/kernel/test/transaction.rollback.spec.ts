@@ -213,6 +213,24 @@ describe('commands that arrive while a transaction runs', () => {
     expect(kernel.get(A)).toBe('two')
   })
 
+  it('KN-29 stand even for a row that the transaction itself has changed', async () => {
+    await using kernel = new Kernel(quiet)
+    const row = kernel.load(setting([]), 'good')
+    await row.ready()
+    const up = new Gate()
+    const transaction = kernel.transaction((tx) => {
+      tx.reconfigure('setting', 'better')
+      tx.load(traced([], 'broken', { up, fails: () => true }))
+    })
+    await up.reached
+    row.reconfigure('best').catch(() => undefined)
+    await drained()
+    up.open()
+    expect((await transaction).outcome).toBe('rolled-back')
+    await kernel.settled()
+    expect(kernel.get(A)).toBe('best')
+  })
+
   it('KN-29 the id of a row that a transaction unloads is not free before it has been committed', async () => {
     await using kernel = new Kernel(quiet)
     const log: string[] = []
