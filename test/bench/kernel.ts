@@ -31,5 +31,6 @@ function about(): string {
   return `## Kernel
 
 \`npm run bench -- kernel\`; ${machine()}. Against cordis 4.0.0-rc.10, compiled code on both sides. Cold: one run is one fresh process,
-the two systems by turns. Warm: rounds in one process, after a warm-up. A ratio is taken within each pair of runs, and its median judged.`
+the two systems by turns. Warm: rounds in one process, after a warm-up. A ratio is taken within each pair of runs, and its median judged.
+Times are those of the main thread on a processor where the platform tells them (Linux), so that a busy machine does not add to them.`
 }

@@ -1,5 +1,6 @@
 import { collectGarbage } from '../measuring/child.ts'
-import { timed, times, type Workloads } from './workloads.ts'
+import { timed } from '../measuring/clock.ts'
+import { times, type Workloads } from './workloads.ts'
 
 /** What is used of cordis: its own declarations do not resolve under `moduleResolution: NodeNext`. */
 export interface Context {

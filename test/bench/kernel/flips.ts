@@ -1,6 +1,7 @@
 import { capability, Kernel } from '@tenon/kernel'
+import { timed } from '../measuring/clock.ts'
 import { boot, consumer, provider } from './tenon.ts'
-import { timed, times } from './workloads.ts'
+import { times } from './workloads.ts'
 
 /** A running composition whose one provider goes and comes back, and takes its dependents with it. */
 export interface Flipping {

@@ -1,6 +1,7 @@
 import { capability, definePlugin, Kernel, type Plugin } from '@tenon/kernel'
 import { collectGarbage } from '../measuring/child.ts'
-import { timed, times, type Workloads } from './workloads.ts'
+import { timed } from '../measuring/clock.ts'
+import { times, type Workloads } from './workloads.ts'
 
 interface Service {
   next(): number

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs'
+
+/** Of the main thread: the entry of a process is its first. Nanoseconds on a processor come first; see proc(5). */
+const SCHEDSTAT = `/proc/self/task/${process.pid}/schedstat`
+
+/**
+ * Milliseconds, from any beginning, that the main thread has been running: what it takes while it stands in a queue for a processor
+ * is no cost of what is measured. The kernel of the platform brings it up to date a few hundred times a second, so a difference is
+ * good to some milliseconds. Where the platform does not tell, the time that has passed.
+ */
+export const runningMs: () => number = tells() ? () => Number(readFileSync(SCHEDSTAT, 'latin1').split(' ')[0]) / 1e6 : () => performance.now()
+
+/** Milliseconds that `work` takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = runningMs()
+  await work()
+  return runningMs() - began
+}
+
+function tells(): boolean {
+  try {
+    return Number(readFileSync(SCHEDSTAT, 'latin1').split(' ')[0]) > 0
+  } catch {
+    return false
+  }
+}
