@@ -18,20 +18,23 @@ export interface Piece {
 }
 
 export function openChannel(name: string, reader: ChannelReader): Channel {
-  return { name, reader, cursor: 0, size: 0, earliest: 0, settledSize: undefined }
+  return { name, reader, cursor: 0, sizes: NOTHING, settledSize: undefined }
 }
 
-export function sizesOf(jobs: KeptJobs, record: JobRecord, channel: Channel): { size: number; earliest: number; spillPath?: string } {
-  let spillPath: string | undefined
+const NOTHING: Channel['sizes'] = Object.freeze({ size: 0, earliest: 0 })
+
+/** What the reader tells now, or told last. */
+export function sizesOf(jobs: KeptJobs, record: JobRecord, channel: Channel): Channel['sizes'] {
+  const { reader, sizes } = channel
   try {
-    channel.size = channel.reader.size()
-    channel.earliest = channel.reader.earliest()
-    spillPath = channel.reader.spillPath
+    const [size, earliest, spillPath] = [reader.size(), reader.earliest(), reader.spillPath]
+    if (size !== sizes.size || earliest !== sizes.earliest || spillPath !== sizes.spillPath) {
+      channel.sizes = Object.freeze(spillPath === undefined ? { size, earliest } : { size, earliest, spillPath })
+    }
   } catch (error) {
     warnOfReader(jobs, record, channel, messageOf(error))
   }
-  const { size, earliest } = channel
-  return spillPath === undefined ? { size, earliest } : { size, earliest, spillPath }
+  return channel.sizes
 }
 
 /** At most `maxBytes` of text, from `offset` on; LEAST_READ_BYTES at least. */

@@ -141,12 +141,12 @@ export class Follower implements AsyncIterator<JobFollow, undefined> {
 
   /** What survivors write after the settlement stays readable, but is not waited for. */
   #hasReadToTheEnd(): boolean {
-    return [...this.#record.channels.values()].every(({ name, settledSize = 0 }) => (this.#offsets.get(name) ?? 0) >= settledSize)
+    return this.#record.channels.every(({ name, settledSize = 0 }) => (this.#offsets.get(name) ?? 0) >= settledSize)
   }
 
   #waitForOutput(): void {
     if (this.#isOver || !isLive(this.#record)) return
-    for (const channel of this.#record.channels.values()) {
+    for (const channel of this.#record.channels) {
       if (this.#waitingFor.has(channel) || this.#ended.has(channel)) continue
       this.#waitingFor.add(channel)
       // After its size, not after what was read: an unfinished character is held back, and would be news for ever.

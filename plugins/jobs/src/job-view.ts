@@ -27,11 +27,16 @@ export function viewOf(jobs: KeptJobs, record: JobRecord): JobView {
   return Object.freeze(view)
 }
 
-const NO_OUTPUT: JobView['output'] = Object.freeze({})
+export const NO_OUTPUT: JobView['output'] = Object.freeze({})
 
+/** The same object while nothing has changed: a list of idle jobs costs little. */
 function outputOf(jobs: KeptJobs, record: JobRecord): JobView['output'] {
-  if (record.channels.size === 0) return NO_OUTPUT
-  const output: { [name: string]: JobView['output'][string] } = {}
-  for (const [name, channel] of record.channels) output[name] = Object.freeze(sizesOf(jobs, record, channel))
-  return Object.freeze(output)
+  const { channels, output: last } = record
+  let isSame = channels.length === 0 || last !== NO_OUTPUT
+  for (const channel of channels) {
+    const sizes = sizesOf(jobs, record, channel)
+    isSame &&= last[channel.name] === sizes
+  }
+  if (!isSame) record.output = Object.freeze(Object.fromEntries(channels.map(({ name, sizes }) => [name, sizes])))
+  return record.output
 }

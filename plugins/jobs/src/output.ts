@@ -13,7 +13,7 @@ export interface Page {
 
 /** Reads on in every channel, at most `maxBytes` of text in all. Moves nothing. */
 export function readPage(jobs: KeptJobs, record: JobRecord, from: Offsets, maxBytes: number): Page {
-  const channels = [...record.channels.values()]
+  const { channels } = record
   const offsets = channels.map(({ name }) => from[name] ?? 0)
   const reads: ChannelPage[] = []
   const needs = channels.map((channel, at) => available(jobs, record, channel, offsets[at] ?? 0))
@@ -55,7 +55,7 @@ export function readChannel(jobs: KeptJobs, record: JobRecord, channel: Channel,
 
 /** What a read gives, with the bytes that are left after `next`. */
 export function readOf(jobs: KeptJobs, record: JobRecord, from: Offsets, { chunks, next }: Page, skipped = 0): JobRead {
-  const channels = [...record.channels.values()]
+  const { channels } = record
   return Object.freeze({
     job: viewOf(jobs, record),
     from: Object.freeze(offsetsFrom(record, from)),
@@ -68,19 +68,19 @@ export function readOf(jobs: KeptJobs, record: JobRecord, from: Offsets, { chunk
 
 /** Where the model's next read begins. */
 export function cursorOf(record: JobRecord): Record<string, number> {
-  return Object.fromEntries([...record.channels.values()].map(({ name, cursor }) => [name, cursor]))
+  return Object.fromEntries(record.channels.map(({ name, cursor }) => [name, cursor]))
 }
 
 /** An offset for every channel there is. */
 export function offsetsFrom(record: JobRecord, from: Offsets): Record<string, number> {
-  return { ...Object.fromEntries([...record.channels.keys()].map((name) => [name, 0])), ...from }
+  return { ...Object.fromEntries(record.channels.map(({ name }) => [name, 0])), ...from }
 }
 
 /** @throws JobError JOB_OFFSET_INVALID for what is no offset of this output */
 export function checkOffsets(jobs: KeptJobs, record: JobRecord, offsets: Offsets): Offsets {
   const fault = (name: string, offset: unknown): JobError => new JobError('JOB_OFFSET_INVALID', text.invalidOffset(name, offset))
   for (const [name, offset] of Object.entries(offsets)) {
-    const channel = record.channels.get(name)
+    const channel = record.channels.find((other) => other.name === name)
     if (channel === undefined || !Number.isSafeInteger(offset) || offset < 0) throw fault(name, offset)
     if (offset > sizesOf(jobs, record, channel).size) throw fault(name, offset)
   }

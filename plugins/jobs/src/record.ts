@@ -26,9 +26,8 @@ export interface Channel {
   readonly reader: ChannelReader
   /** How far the model has read. */
   cursor: number
-  /** As of the last time the reader could tell. */
-  size: number
-  earliest: number
+  /** As of the last time the reader could tell. Frozen, and the same object while it tells the same. */
+  sizes: JobView['output'][string]
   /** Size at the settlement of the job; undefined before. */
   settledSize: number | undefined
 }
@@ -80,8 +79,10 @@ export interface JobRecord {
   stopDeadlineMs: number
   cancelStopTimer: (() => void) | undefined
   attached: boolean
-  /** In the order in which they are rendered. */
-  readonly channels: Map<string, Channel>
+  /** In the order in which they are rendered. Replaced, never changed. */
+  channels: readonly Channel[]
+  /** Of the last view, for the next one. */
+  output: JobView['output']
   warnedOfReader: boolean
   /** These three are replaced, never changed: most jobs have none. */
   waiters: readonly Waiter[]

@@ -92,7 +92,7 @@ export class JobRegistry implements Jobs {
     if (tailLines !== undefined) return readTail(this.#jobs, record, tailLines, maxBytes)
     const from = cursorOf(record)
     const page = readPage(this.#jobs, record, from, maxBytes)
-    for (const channel of record.channels.values()) channel.cursor = page.next[channel.name] ?? channel.cursor
+    for (const channel of record.channels) channel.cursor = page.next[channel.name] ?? channel.cursor
     return readOf(this.#jobs, record, from, page)
   }
 

@@ -80,10 +80,11 @@ function commitEnd(jobs: KeptJobs, record: JobRecord, ending: Ending): void {
   record.finishedMs = clock.now()
   record.settledNumber = ++jobs.lastSettledNumber
   if (ending.value !== undefined) {
-    if (record.channels.has(RESULT)) log.warn({ job: record.id }, `job ${record.id} has an output channel "result": its final value is dropped`)
-    else record.channels.set(RESULT, openChannel(RESULT, new ValueReader(ending.value)))
+    if (record.channels.some(({ name }) => name === RESULT))
+      log.warn({ job: record.id }, `job ${record.id} has an output channel "result": its final value is dropped`)
+    else record.channels = [...record.channels, openChannel(RESULT, new ValueReader(ending.value))]
   }
-  for (const channel of record.channels.values()) channel.settledSize = sizesOf(jobs, record, channel).size
+  for (const channel of record.channels) channel.settledSize = sizesOf(jobs, record, channel).size
   record.status = ending.status
 }
 

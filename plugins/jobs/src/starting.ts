@@ -3,7 +3,7 @@ import type { Session } from '@tenon/session'
 import { assertAdmitted, assertServed } from './admission.ts'
 import { openChannel } from './channel.ts'
 import { announce } from './events.ts'
-import { viewOf } from './job-view.ts'
+import { NO_OUTPUT, viewOf } from './job-view.ts'
 import type { KeptJobs } from './kept.ts'
 import { isLive, type JobRecord, NONE, type Owner } from './record.ts'
 import { evict } from './retention.ts'
@@ -49,9 +49,15 @@ function insert(jobs: KeptJobs, owner: Owner, spec: CheckedSpec): JobRecord {
   const { clock, counters } = jobs.activation
   const number = (counters.get(spec.kind) ?? 0) + 1
   counters.set(spec.kind, number)
+  // Without a spread: an object of that many properties made from one is a dictionary, eight times as large and slower to read.
   const record: JobRecord = {
-    ...spec,
     id: `${spec.kind}-${number}`,
+    kind: spec.kind,
+    label: spec.label,
+    detail: spec.detail,
+    attachment: spec.attachment,
+    replyLimitBytes: spec.replyLimitBytes,
+    stopBudgetMs: spec.stopBudgetMs,
     owner,
     startedAt: clock.epoch(),
     startedMs: clock.now(),
@@ -64,7 +70,8 @@ function insert(jobs: KeptJobs, owner: Owner, spec: CheckedSpec): JobRecord {
     stopDeadlineMs: 0,
     cancelStopTimer: undefined,
     attached: false,
-    channels: new Map(),
+    channels: NONE,
+    output: NO_OUTPUT,
     warnedOfReader: false,
     waiters: NONE,
     followers: NONE,
@@ -132,6 +139,6 @@ function attach(jobs: KeptJobs, record: JobRecord, output: OutputSource): void {
     if (typeof reader?.readFrom !== 'function') refuse(`output.channels.${name}`, 'expected a reader')
   }
   record.attached = true
-  for (const [name, reader] of Object.entries(output.channels)) record.channels.set(name, openChannel(name, reader))
+  record.channels = Object.entries(output.channels).map(([name, reader]) => openChannel(name, reader))
   for (const follower of record.followers) follower.attached()
 }

@@ -9,7 +9,7 @@ const FIRST_SPAN_BYTES = 4_096
 
 /** The last retained lines of every channel, read or not; the cursor goes to the end, and what it passes over unread is counted. */
 export function readTail(jobs: KeptJobs, record: JobRecord, lines: number, maxBytes: number): JobRead {
-  const channels = [...record.channels.values()]
+  const { channels } = record
   const tails: Tail[] = []
   const retained = channels.map((channel) => {
     const { size, earliest } = sizesOf(jobs, record, channel)
@@ -26,9 +26,9 @@ export function readTail(jobs: KeptJobs, record: JobRecord, lines: number, maxBy
     const { start, text, next, faults } = tails[at] as Tail
     // What cannot be read is not passed over.
     if (text === '' && faults.length > 0) return faults
-    const lost = Math.max(0, channel.earliest - channel.cursor)
+    const lost = Math.max(0, channel.sizes.earliest - channel.cursor)
     // At the very beginning of what is retained nothing was passed over: what is missing there was lost.
-    const dropped = start > channel.earliest ? 0 : lost
+    const dropped = start > channel.sizes.earliest ? 0 : lost
     skipped += Math.max(0, start - channel.cursor - dropped)
     from[channel.name] = start
     channel.cursor = Math.max(channel.cursor, next)
@@ -46,7 +46,7 @@ interface Tail {
 }
 
 function tailOf(jobs: KeptJobs, record: JobRecord, channel: Channel, lines: number, budget: number): Tail {
-  const { size, earliest } = channel
+  const { size, earliest } = channel.sizes
   for (let span = Math.min(FIRST_SPAN_BYTES, budget); ; span = Math.min(span * 4, budget)) {
     const start = Math.max(earliest, size - span)
     const { chunks, next } = readChannel(jobs, record, channel, start, span * 3)
