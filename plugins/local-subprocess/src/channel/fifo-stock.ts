@@ -30,19 +30,18 @@ export class FifoStock {
   readonly #directory: PrivateDirectory
   readonly #run: RunProgram
   readonly #runSync: RunProgramSync
+  readonly #clock: Clock
   readonly #fault: (error: unknown) => void
   #names: string[] = []
   #counter = 0
   #refill: Promise<void> | undefined
   #notBefore = Number.NEGATIVE_INFINITY
 
-  readonly #clock: Clock
-
   constructor(directory: PrivateDirectory, run: RunProgram, runSync: RunProgramSync, clock: Clock, fault: (error: unknown) => void) {
-    this.#clock = clock
     this.#directory = directory
     this.#run = run
     this.#runSync = runSync
+    this.#clock = clock
     this.#fault = fault
   }
 

@@ -26,6 +26,7 @@ export interface Watcher {
 export class Watch {
   readonly #table: ProcessTable
   readonly #clock: Clock
+  readonly #host: number
   readonly #watchers = new Set<Watcher>()
   #requests: ((look: Look) => void)[] = []
   #step = FIRST_STEP_MS
@@ -33,8 +34,6 @@ export class Watch {
   #dueAt = Number.POSITIVE_INFINITY
   #lookedAt = Number.NEGATIVE_INFINITY
   #looking = false
-
-  readonly #host: number
 
   constructor(table: ProcessTable, clock: Clock, host: number) {
     this.#table = table
