@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process'
+import { setTimeout as later } from 'node:timers/promises'
+import { type Composition, withBash } from './compositions.ts'
+import { leftByCalls, perCall } from './rounds.ts'
+
+/** Microseconds of `true`: by the bash tool with jobs, and as a bare spawn whose output is collected. */
+export async function bash(rounds: number, calls: number): Promise<Record<string, number[]>> {
+  const composition = await withBash()
+  const measured = await perCall(rounds, calls, {
+    async tool(count) {
+      for (let call = 0; call < count; call++) await runTrue(composition)
+    },
+    async bare(count) {
+      for (let call = 0; call < count; call++) await bareSpawn()
+    },
+  })
+  await composition.close()
+  return measured
+}
+
+/** Kibibytes of heap that calls of `true` leave. */
+export async function realCommandHeap(count: number): Promise<Record<string, number[]>> {
+  const composition = await withBash()
+  const kibibytes = await leftByCalls(count >> 3, count, () => runTrue(composition))
+  await composition.close()
+  return { kibibytes: [kibibytes] }
+}
+
+/** Percent of a core that running commands nobody asks about take, with as many jobs. */
+export async function idleCommands(jobs: number, ms: number): Promise<Record<string, number[]>> {
+  const composition = await withBash()
+  for (let job = 0; job < jobs; job++) {
+    await composition.call('bash', { command: 'sleep 3600', description: 'be there', run_in_background: true })
+  }
+  // What starting them has left to do.
+  await later(ms / 10)
+  const [before, since] = [process.cpuUsage(), performance.now()]
+  await later(ms)
+  const { user, system } = process.cpuUsage(before)
+  const percent = (user + system) / 10 / (performance.now() - since)
+  await composition.close()
+  return { percent: [percent] }
+}
+
+async function runTrue(composition: Composition): Promise<void> {
+  await composition.call('bash', { command: 'true', description: 'do nothing' })
+}
+
+/** Of the same program with the same arguments. */
+function bareSpawn(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('bash', ['--norc', '-c', 'true'], { cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] })
+    const chunks: Buffer[] = []
+    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+    child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk))
+    child.on('error', reject)
+    child.on('close', () => resolve(Buffer.concat(chunks).toString()))
+  })
+}
