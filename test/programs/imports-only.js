@@ -10,4 +10,7 @@ await Promise.all([
   import('@tenon/plugin-tools'),
   import('@tenon/plugin-system-prompt'),
   import('@tenon/plugin-tool-bash'),
+  import('@tenon/jobs'),
+  import('@tenon/plugin-jobs'),
+  import('@tenon/plugin-tool-jobs'),
 ])
