@@ -1,7 +1,7 @@
+import { Announcer } from '@tenon/announcer'
 import type { Emitter, Logger, Reconciling, Scope } from '@tenon/kernel'
 import type { Session } from '@tenon/session'
 import type { AssembledPrompt, PromptSection, SystemPrompt } from '@tenon/system-prompt'
-import { Announcer } from './announcer.ts'
 import { Assembly } from './assembly.ts'
 import type { SystemPromptConfig } from './config.ts'
 import type { KeptPrompt } from './kept.ts'

@@ -1,3 +1,4 @@
+import { Announcer } from '@tenon/announcer'
 import type { Emitter, Logger, Reconciling, Scope } from '@tenon/kernel'
 import {
   type CallEvent,
@@ -12,7 +13,6 @@ import {
   type ToolView,
 } from '@tenon/tools'
 import type { z } from 'zod'
-import { Announcer } from './announcer.ts'
 import { Catalogue } from './catalogue.ts'
 import type { ToolsConfig } from './config.ts'
 import { defineTool } from './definition.ts'

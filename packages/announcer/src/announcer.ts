@@ -1,5 +1,5 @@
 import type { Reconciling, Scope } from '@tenon/kernel'
-import { settledInTime } from './reconciled.ts'
+import { settledInTime } from './settled-in-time.ts'
 
 /** Announces the changes of one tick together, and those of a reload when it is over. */
 export class Announcer {

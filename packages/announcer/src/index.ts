@@ -1,0 +1,2 @@
+export { Announcer } from './announcer.ts'
+export { settledInTime } from './settled-in-time.ts'
