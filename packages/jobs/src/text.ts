@@ -1,5 +1,5 @@
 /** Markers in the output of a job, each on a line of its own. */
-export const markers = {
+export const jobMarkers = {
   skipped: (bytes: number): string => `[skipped ${bytes} bytes of unread output]`,
   channel: (name: string): string => `[${name}]`,
   unreadable: (message: string): string => `[output could not be read: ${message}]`,

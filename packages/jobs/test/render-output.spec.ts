@@ -27,6 +27,8 @@ describe('the output of a job', () => {
     ['both, newline there', read([chunk('stdout', 'o\n'), chunk('stderr', 'e')]), 'o\n[stderr]\ne'],
     ['in the order of the channels', read([chunk('stderr', 'e'), chunk('stdout', 'o')]), 'o\n[stderr]\ne'],
     ['a failed channel', read([chunk('stdout', '', { error: 'EIO' }), chunk('stderr', 'e')]), '[output could not be read: EIO]\n[stderr]\ne'],
+    ['standard error that failed', read([chunk('stderr', '', { error: 'EIO' })]), '[stderr]\n[output could not be read: EIO]'],
+    ['a marker before the output of standard error', read([chunk('stderr', 'e')], { skipped: 3 }), '[skipped 3 bytes of unread output]\n[stderr]\ne'],
     ['skipped', read([chunk('stdout', 'o')], { skipped: 12 }), '[skipped 12 bytes of unread output]\no'],
     ['more', read([chunk('stdout', 'o')], { unread: 7 }), 'o\n[more output: 7 bytes unread]'],
     ['dropped', read([chunk('stdout', 'o', { dropped: 5 })]), 'o\n[some output was dropped from memory; full output: (unavailable)]'],
@@ -37,6 +39,12 @@ describe('the output of a job', () => {
     ],
   ])('%s', (_what, given, text) => {
     expect(renderJobOutput(given)).toBe(text)
+  })
+
+  it('a marker that does not fit is left out, or shown as it fits; headings and what is left are always there', () => {
+    const given = read([chunk('stdout', 'o', { dropped: 5, error: 'EIO' }), chunk('stderr', 'e')], { skipped: 12, unread: 7 })
+    expect(renderJobOutput(given, () => undefined)).toBe('o\n[stderr]\ne\n[more output: 7 bytes unread]')
+    expect(renderJobOutput(given, (marker) => marker.slice(0, 5))).toBe('[skip\no\n[outp\n[stderr]\ne\n[some\n[more output: 7 bytes unread]')
   })
 
   it('a channel of another name is shown as the first, without a heading', () => {
