@@ -1,4 +1,4 @@
-import type { JobRead, JobView, OutputChunk } from '@tenon/jobs'
+import { type JobRead, type JobView, renderJobOutput } from '@tenon/jobs'
 import { bytesOf, clipBytes } from './clip.ts'
 import { statusOf } from './status.ts'
 import { text } from './text.ts'
@@ -34,20 +34,18 @@ export function renderReply(read: JobRead, context: ReplyContext): string {
   const { job, chunks, unread, skipped } = read
   const output = chunks.reduce((sum, chunk) => sum + bytesOf(chunk.text), 0)
   const room = new Room(job.replyLimitBytes - fixedBytes(job) - output)
-  const errors = new Map<OutputChunk, string>()
-  const dropped = room.take(droppedLine(read))
-  for (const chunk of chunks) if (chunk.error !== undefined) errors.set(chunk, room.take(text.unreadable(chunk.error)) ?? '')
+  room.take(droppedLine(read))
+  for (const { error } of chunks) if (error !== undefined) room.take(text.unreadable(error))
   const until = room.take(untilLine(context))
-  const passed = room.take(skipped > 0 ? text.skipped(skipped) : undefined)
+  if (skipped > 0) room.take(text.skipped(skipped))
 
-  const reply = new Reply()
-  reply.line(passed)
-  reply.output(chunks, errors)
-  reply.line(dropped)
-  if (reply.isEmpty) reply.line(text.nothingNew)
-  reply.line(unread > 0 ? text.more(unread) : undefined)
-  reply.line(until)
-  return reply.end(shortStatus(job))
+  const shown = renderJobOutput({ ...read, unread: 0 }, (marker) => room.given(marker))
+  return [
+    ...(shown === '' ? [text.nothingNew] : [shown.endsWith('\n') ? shown.slice(0, -1) : shown]),
+    ...(unread > 0 ? [text.more(unread)] : []),
+    ...(until === undefined ? [] : [until]),
+    shortStatus(job),
+  ].join('\n')
 }
 
 /** Of what is in every reply, or has to be in this one: the status, a marker for each channel, and what is left. */
@@ -73,9 +71,10 @@ function untilLine({ until, boundMs }: ReplyContext): string | undefined {
   return until.end === 'expired' ? text.noMatchWithin(boundMs) : text.noMatchBeforeEnd
 }
 
-/** What is left of the limit. */
+/** What is left of the limit, and what was given of it. */
 class Room {
   #left: number
+  readonly #given = new Map<string, string | undefined>()
 
   constructor(bytes: number) {
     this.#left = bytes
@@ -83,49 +82,16 @@ class Room {
 
   /** The line as far as there is room for it, with its bracket closed. */
   take(line: string | undefined): string | undefined {
-    if (line === undefined || this.#left < Math.min(bytesOf(line), LEAST_LINE_BYTES) + 1) return undefined
-    const taken = bytesOf(line) + 1 <= this.#left ? line : `${clipBytes(line.slice(0, -1), this.#left - 2)}]`
-    this.#left -= bytesOf(taken) + 1
+    if (line === undefined) return undefined
+    const bytes = bytesOf(line) + 1
+    const isWhole = bytes <= this.#left
+    const taken = isWhole ? line : this.#left > LEAST_LINE_BYTES ? `${clipBytes(line.slice(0, -1), this.#left - 2)}]` : undefined
+    if (taken !== undefined) this.#left -= bytesOf(taken) + 1
+    this.#given.set(line, taken)
     return taken
   }
-}
 
-class Reply {
-  #text = ''
-
-  get isEmpty(): boolean {
-    return this.#text === ''
-  }
-
-  /** On a line of its own. */
-  line(line: string | undefined): void {
-    if (line === undefined || line === '') return
-    this.#onNewLine()
-    this.#text += `${line}\n`
-  }
-
-  /** The first channel stands for itself, every other one, and standard error in any case, under its name. */
-  output(chunks: readonly OutputChunk[], errors: ReadonlyMap<OutputChunk, string>): void {
-    const isShown = ({ text: said, error }: OutputChunk): boolean => said !== '' || error !== undefined
-    const channels = new Set(chunks.filter(isShown).map(({ channel }) => channel))
-    let isFirst = true
-    for (const channel of channels) {
-      if (!isFirst || channel === 'stderr') this.line(text.channel(channel))
-      isFirst = false
-      for (const chunk of chunks) {
-        if (chunk.channel !== channel) continue
-        this.#text += chunk.text
-        this.line(errors.get(chunk))
-      }
-    }
-  }
-
-  end(status: string): string {
-    this.#onNewLine()
-    return `${this.#text}${status}`
-  }
-
-  #onNewLine(): void {
-    if (this.#text !== '' && !this.#text.endsWith('\n')) this.#text += '\n'
+  given(line: string): string | undefined {
+    return this.#given.get(line)
   }
 }

@@ -1,4 +1,4 @@
-import type { JobStatus } from '@tenon/jobs'
+import { type JobStatus, jobMarkers } from '@tenon/jobs'
 
 /** Every word of the job tools and their notices that a model reads. */
 export const text = {
@@ -24,13 +24,8 @@ export const text = {
   section:
     'Keep the id of a background job; job_list shows it again. You are notified when a job ends, so do not poll in a loop and do not sleep: use job_output with wait or until, and only when you cannot go on without it. Read the results you rely on before your final answer. Stop jobs you no longer need with job_kill.',
 
-  skipped: (bytes: number): string => `[skipped ${bytes} bytes of unread output]`,
-  channel: (name: string): string => `[${name}]`,
-  unreadable: (message: string): string => `[output could not be read: ${message}]`,
-  dropped: (paths: readonly string[]): string =>
-    `[some output was dropped from memory; full output: ${paths.length === 0 ? '(unavailable)' : paths.join(', ')}]`,
+  ...jobMarkers,
   nothingNew: '(no new output)',
-  more: (bytes: number): string => `[more output: ${bytes} bytes unread]`,
   matched: (line: string): string => `[matched: ${line}]`,
   noMatchWithin: (ms: number): string => `[no match within ${ms}ms]`,
   noMatchBeforeEnd: '[no match before the job ended]',
