@@ -4,8 +4,9 @@ import type { SpillFiles, SpillShelf } from './spill-shelf.ts'
 /** What waits is kept in blocks of this size, which are used again. */
 const BLOCK_BYTES = 262_144
 
-/** What is worth a write while more arrives, and the blocks handed to one at most: reading and writing should go on at the same time. */
+/** What is worth a write at once, what may wait how long, and the blocks of one write at most: reading and writing should go on together. */
 const WRITE_BYTES = 1_048_576
+const GATHER_MS = 2
 const BLOCKS_PER_WRITE = 8
 
 /** Bytes that may wait for the disk outside the ring; beyond it the reading pauses and the child feels the back-pressure. */
@@ -52,6 +53,8 @@ export class SpillFile {
   /** Bytes [0, taken) have left the ring for a block or the file; bytes [0, written) are in the file. */
   #taken = 0
   #written = 0
+  /** Ends the wait for what may come along. */
+  #hurry: () => void = nothing
   #inspectedBytes = 0
   #inspectedAtMs = 0
   #flushes: { readonly upTo: number; readonly resolve: () => void }[] = []
@@ -95,6 +98,7 @@ export class SpillFile {
 
   /** Writes what there is, if it is not being written already. */
   flush(): void {
+    if (this.#isPressing()) this.#hurry()
     if (this.#running || this.#withdrawn || this.#closed) return
     this.#running = true
     void this.#run()
@@ -103,7 +107,10 @@ export class SpillFile {
   /** Resolves when the bytes before `offset` are in the file, or the file is withdrawn. Undefined if that is so already. */
   written(offset: number): Promise<void> | undefined {
     if (this.#withdrawn || this.#written >= offset) return undefined
-    return new Promise((resolve) => this.#flushes.push({ upTo: offset, resolve }))
+    return new Promise((resolve) => {
+      this.#flushes.push({ upTo: offset, resolve })
+      this.#hurry()
+    })
   }
 
   end(): void {
@@ -137,6 +144,7 @@ export class SpillFile {
     this.#queued = 0
     if (path !== undefined) void this.#files.unlink(path).catch((error: unknown) => this.#shelf.fault('delete', error))
     if (!this.#running) void this.#close()
+    this.#hurry()
     this.#settle()
     this.#onRoom()
   }
@@ -190,12 +198,22 @@ export class SpillFile {
     if (this.#withdrawn || this.#ended) await this.#close()
   }
 
-  /** To hand over a few bytes costs as much as to hand over a megabyte: while more arrives with each turn of the loop, it goes along. */
+  /** To hand over a few bytes costs as much as to hand over a megabyte, so a little time is given to what may come along. */
   async #gather(): Promise<void> {
-    for (let seen = -1; this.#ring.end !== seen && this.#ring.end - this.#written < WRITE_BYTES && !this.#ended; ) {
-      seen = this.#ring.end
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    if (this.#isPressing()) return
+    await new Promise<void>((resolve) => {
+      const timer = this.#shelf.clock.after(GATHER_MS, resolve)
+      timer.hold(false)
+      this.#hurry = () => {
+        timer.cancel()
+        resolve()
+      }
+    })
+    this.#hurry = nothing
+  }
+
+  #isPressing(): boolean {
+    return this.#ended || this.#withdrawn || this.#flushes.length > 0 || this.#ring.end - this.#written >= WRITE_BYTES
   }
 
   async #open(): Promise<number> {
@@ -263,3 +281,5 @@ function without(buffers: readonly Buffer[], count: number): readonly Buffer[] {
   const [first, ...others] = buffers.slice(index)
   return first === undefined ? [] : [first.subarray(done), ...others]
 }
+
+function nothing(): void {}
