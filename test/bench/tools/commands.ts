@@ -1,14 +1,19 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as later } from 'node:timers/promises'
+import { Shell } from '@tenon/shell'
 import { type Composition, withBash } from './compositions.ts'
 import { leftByCalls, perCall } from './rounds.ts'
 
-/** Microseconds of `true`: by the bash tool with jobs, and as a bare spawn whose output is collected. */
+/** Microseconds of `true`: by the bash tool with jobs, by the executor alone, and as a bare spawn whose output is collected. */
 export async function bash(rounds: number, calls: number): Promise<Record<string, number[]>> {
   const composition = await withBash()
+  const shell = composition.get(Shell)
   const measured = await perCall(rounds, calls, {
     async tool(count) {
       for (let call = 0; call < count; call++) await runTrue(composition)
+    },
+    async executor(count) {
+      for (let call = 0; call < count; call++) await (await shell.execute(shell.resolve({ command: 'true', workdir: '/' }))).result()
     },
     async bare(count) {
       for (let call = 0; call < count; call++) await bareSpawn()

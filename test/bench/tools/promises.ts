@@ -1,4 +1,5 @@
 import type { Finding } from '../measuring/report.ts'
+import { pairedRatios } from '../measuring/statistics.ts'
 import { atMostTimes, below, exactly, told } from '../measuring/verdicts.ts'
 import { measure, type Series } from './measure.ts'
 
@@ -88,6 +89,7 @@ async function commands({ rounds, commands: calls }: Extent): Promise<Finding[]>
   const series = await measure('bash', rounds, calls)
   return [
     atMostTimes(1.25, 'bash tool, `true` as a job, over a bare spawn with collected output', of(series, 'tool'), of(series, 'bare')),
+    told('the executor alone, over a bare spawn with collected output', pairedRatios(of(series, 'executor'), of(series, 'bare')), 'x'),
     told('bash tool, `true` as a job', inMilliseconds(of(series, 'tool')), 'ms'),
     told('bare spawn of `true` with collected output', inMilliseconds(of(series, 'bare')), 'ms'),
   ]
