@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Kernel } from '@tenon/kernel'
 import { Subprocess } from '@tenon/subprocess'
 import { expect, it, onTestFinished } from 'vitest'
@@ -37,6 +40,41 @@ it('SP-47 a new config leaves processes, handles and readers alone and applies t
   const second = provided(kernel).spawn(sh('echo "[$HOME]"'))
   await second.done
   expect(second.output.stdout?.readFrom(0).text).toBe('[]\n')
+})
+
+it('SP-47 a new spillDirectory holds what overflows from then on, and what the old one holds stays', async () => {
+  const base = mkdtempSync(join(tmpdir(), 'plugin-test-'))
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }))
+  const [one, other] = [join(base, 'one'), join(base, 'other')]
+  mkdirSync(one)
+  mkdirSync(other)
+  const kernel = new Kernel()
+  onTestFinished(() => kernel.close())
+  const row = kernel.load(localSubprocess, { spillDirectory: one })
+  await row.ready()
+  const overflow = { stdout: { maxBytes: 100, spill: { maxBytes: 1_048_576 } } }
+  const before = provided(kernel).spawn(sh('seq 1000', overflow))
+  await before.done
+  await row.reconfigure({ spillDirectory: other })
+  const after = provided(kernel).spawn(sh('seq 1000', overflow))
+  await after.done
+  const paths = [before, after].map((handle) => handle.output.stdout?.spillPath ?? '')
+  expect([paths[0]?.startsWith(one), paths[1]?.startsWith(other)]).toEqual([true, true])
+  expect(paths.map((path) => readFileSync(path, 'utf8').length)).toEqual([3_893, 3_893])
+  await kernel.close()
+  expect([readdirSync(one), readdirSync(other)]).toEqual([[], []])
+})
+
+it.each([
+  [{ spillDirectory: 'relative' }, 'spillDirectory'],
+  [{ killWaitMs: 0 }, 'killWaitMs'],
+  [{ minFreeBytes: -1 }, 'minFreeBytes'],
+  [{ retainedSpillBytes: 1.5 }, 'retainedSpillBytes'],
+  [{ environment: { denied: [] } }, 'denied'],
+])('a config that is wrong is refused by its name: %j', (config, name) => {
+  const kernel = new Kernel()
+  onTestFinished(() => kernel.close())
+  expect(() => kernel.load(localSubprocess, config as object)).toThrow(name)
 })
 
 it('SP-47 new code leaves processes, handles and readers alone', async () => {
