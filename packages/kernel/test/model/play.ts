@@ -5,7 +5,7 @@ import { bootOutcome } from './boot.ts'
 import { Desired, type Wanted } from './desired.ts'
 import { expectGiven, expectOutcome, type Outcome, outcomeOf } from './outcome.ts'
 import { Restarts } from './restarts.ts'
-import type { Config, Edit, RowShape, Scenario, Step } from './scenario.ts'
+import { type Config, type Edit, type RowShape, SABOTEUR, type Scenario, type Step } from './scenario.ts'
 import { Schedule, turn } from './schedule.ts'
 import { Stage } from './stage.ts'
 import { describeStep } from './story.ts'
@@ -150,12 +150,12 @@ class Play {
 
   #step(step: Exclude<Step, { do: 'tick' | 'open' | 'settle' }>): void {
     if (step.do === 'transaction') {
-      this.#transaction(step.edits)
+      this.#transaction(step.edits, step.sabotaged)
       return
     }
     const shape = this.#subject(step)
     if (shape === undefined) return
-    if (step.do === 'replace') this.#transaction([step])
+    if (step.do === 'replace') this.#transaction([step], false)
     else if (!this.#isAtRisk || !this.#touched.has(shape.id)) this.#command(shape, step)
   }
 
@@ -210,12 +210,14 @@ class Play {
     return true
   }
 
-  #subject(step: { readonly do: string; readonly row: number }): RowShape | undefined {
-    const candidates = this.#scenario.rows.filter(({ id }) => (this.#desired.get(id) === undefined) === (step.do === 'load'))
+  #subject(step: { readonly do: string; readonly row: number; readonly meddles?: boolean }): RowShape | undefined {
+    const able = this.#scenario.rows.filter(({ id }) => (this.#desired.get(id) === undefined) === (step.do === 'load'))
+    const touched = step.meddles === true ? able.filter(({ id }) => this.#touched.has(id)) : []
+    const candidates = touched.length > 0 ? touched : able
     return candidates[step.row % candidates.length]
   }
 
-  #transaction(edits: readonly Edit[]): void {
+  #transaction(edits: readonly Edit[], sabotaged: boolean): void {
     const isAlone = this.#commands === 0 && this.#kernel.inspect().settled && !this.#scenario.contested
     const before = this.#expectedPhases()
     const required = new Set<Wanted>()
@@ -227,6 +229,13 @@ class Play {
           const wanted = this.#edit(tx, one, before)
           if (wanted !== undefined) required.add(wanted)
         }
+        if (!sabotaged) return
+        const { id, codes } = SABOTEUR
+        const config = { n: 0, version: 1 }
+        tx.load(this.#stage.pluginOf(SABOTEUR, codes[0]), config, { id })
+        this.#desired.load(SABOTEUR, { code: codes[0], config })
+        const saboteur = this.#desired.get(id)
+        if (saboteur !== undefined) required.add(saboteur)
       })
       for (const [wanted, phase] of this.#expectedPhases()) {
         if (phase === 'failed' && (required.has(wanted) || before.get(wanted) === 'active')) expected = 'rolled-back'

@@ -53,16 +53,20 @@ export interface RowShape {
   readonly codes: readonly [Shape, Shape]
 }
 
-/** `row` counts round the rows that the edit can apply to when its time comes: for `load` those not loaded, else those loaded. */
+/**
+ * `row` counts round the rows that the edit can apply to when its time comes: for `load` those not loaded, else those loaded; for a
+ * command that meddles, those that the transaction under way has touched, if there are any.
+ */
 export type Edit =
   | { readonly do: 'load' | 'replace'; readonly row: number; readonly code: 0 | 1; readonly config: Config }
-  | { readonly do: 'unload'; readonly row: number }
-  | { readonly do: 'reconfigure'; readonly row: number; readonly config: Config }
+  | { readonly do: 'unload'; readonly row: number; readonly meddles: boolean }
+  | { readonly do: 'reconfigure'; readonly row: number; readonly config: Config; readonly meddles: boolean }
 
 export type Step =
   | Edit
   | { readonly do: 'flap'; readonly row: number; readonly code: 0 | 1; readonly config: Config }
-  | { readonly do: 'transaction'; readonly edits: readonly Edit[] }
+  /** One that is sabotaged loads a slow row that fails in the end. */
+  | { readonly do: 'transaction'; readonly edits: readonly Edit[]; readonly sabotaged: boolean }
   | { readonly do: 'ready'; readonly row: number }
   /** Lets the waiting place of this number, counted round, go on. */
   | { readonly do: 'open'; readonly gate: number }
@@ -70,6 +74,12 @@ export type Step =
   | { readonly do: 'tick' }
   /** Lets everything go on until nothing moves, and compares with the model. */
   | { readonly do: 'settle' }
+
+const sabotage: Shape = {
+  ...{ name: 'saboteur', needs: [], offers: [], forks: [], pace: { up: true, down: false }, obedient: false, keeps: 'nothing' },
+  ...{ failsOn: 0, dislikes: undefined, leavesOn: undefined },
+}
+export const SABOTEUR: RowShape = { id: 'saboteur', optional: false, codes: [sabotage, sabotage] }
 
 export interface Scenario {
   readonly rows: readonly RowShape[]
@@ -142,14 +152,17 @@ const which = fc.nat(ROWS - 1)
 const edit: fc.Arbitrary<Edit> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('load' as const), row: which, code, config }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('replace' as const), row: which, code, config }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('unload' as const), row: which }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('reconfigure' as const), row: which, config }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('unload' as const), row: which, meddles: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('reconfigure' as const), row: which, config, meddles: fc.boolean() }) },
 )
 
 const step = fc.oneof<fc.WeightedArbitrary<Step>[]>(
   { weight: 5, arbitrary: edit },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('flap' as const), row: which, code, config }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('transaction' as const), edits: fc.array(edit, { minLength: 1, maxLength: 4 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('transaction' as const), edits: fc.array(edit, { minLength: 1, maxLength: 4 }), sabotaged: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('ready' as const), row: which }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('open' as const), gate: fc.nat(7) }) },
   { weight: 3, arbitrary: fc.constant({ do: 'tick' as const }) },

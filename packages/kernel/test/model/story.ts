@@ -9,7 +9,7 @@ export function tell({ rows, contested, boot, steps, order }: Scenario): string 
     ...boot.map((load) => describeStep({ do: 'load', ...load }, rows[load.row]?.id ?? '')),
     ...steps.flatMap((step) =>
       step.do === 'transaction'
-        ? ['transaction', ...step.edits.map((edit) => `  . ${describeStep(edit, `#${edit.row}`)}`)]
+        ? [step.sabotaged ? 'sabotaged transaction' : 'transaction', ...step.edits.map((edit) => `  . ${describeStep(edit, `#${edit.row}`)}`)]
         : [describeStep(step, 'row' in step ? `#${step.row}` : '')],
     ),
   ]
