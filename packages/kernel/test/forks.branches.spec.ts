@@ -233,6 +233,29 @@ describe('a fork body that fails', () => {
     expect(log).toEqual(['fork + otherwise'])
   })
 
+  it('KN-19 whose `otherwise` brings what it needs by way of another row comes to rest', async () => {
+    await using kernel = new Kernel(quiet)
+    let runs = 0
+    const run = (): void => {
+      if (++runs > 1000) throw new Error('it never comes to rest')
+    }
+    kernel.load(
+      definePlugin({
+        name: 'fallback',
+        provides: [A],
+        activate: (scope) =>
+          scope.inject([B], run, (fork) => {
+            run()
+            fork.provide(A, 'fallback')
+          }),
+      }),
+    )
+    const user = kernel.load(traced([], 'user', { inject: [A], provides: [B] }))
+    await kernel.settled()
+    expect(runs).toBeLessThan(200)
+    expect([phases(kernel).fallback, kernel.inspect().settled, user.phase === 'active' || user.phase === 'waiting']).toEqual(['active', true, true])
+  })
+
   it('KN-19 loses its need while it runs: it is cancelled and undone, and `otherwise` follows', async () => {
     await using kernel = new Kernel(quiet)
     const log: string[] = []

@@ -160,7 +160,7 @@ const step = fc.oneof<fc.WeightedArbitrary<Step>[]>(
   { weight: 5, arbitrary: edit },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('flap' as const), row: which, code, config }) },
   {
-    weight: 2,
+    weight: 3,
     arbitrary: fc.record({ do: fc.constant('transaction' as const), edits: fc.array(edit, { minLength: 1, maxLength: 4 }), sabotaged: fc.boolean() }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('ready' as const), row: which }) },
