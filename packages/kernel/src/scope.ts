@@ -247,7 +247,7 @@ export class Scope implements AsyncDisposable {
       }
       const timer = setTimeout(overrun, this.#owner.undoMs)
       // A foreign thenable may call back at once, twice, or throw: `Promise.resolve` makes a promise of it.
-      Promise.resolve(undo)
+      void Promise.resolve(undo)
         .catch((error: unknown) => this.report(error, what))
         .then(() => {
           clearTimeout(timer)
