@@ -22,7 +22,8 @@ const harmless: Mutant = {
 }
 const unreadable: Mutant = { ...harmless, name: 'unreadable', fault: 'a syntax error', replacement: '(' }
 
-const TIMEOUT_MS = 600_000
+/** Many times what all of them take on a quiet machine; a fault that blocks its process is ended then, and told. */
+const TIMEOUT_MS = 420_000
 
 let fates: ReadonlyMap<string, Fate> = new Map()
 beforeAll(async () => {
