@@ -6,6 +6,7 @@ export type CompletionShell = (typeof COMPLETION_SHELLS)[number]
 interface Words {
   readonly name: string
   readonly summary: string
+  readonly subcommands: readonly string[]
   readonly options: readonly string[]
 }
 
@@ -15,6 +16,7 @@ export function completionScript(program: Command, shell: CompletionShell): stri
   const commands = program.commands.map((command) => ({
     name: command.name(),
     summary: command.description(),
+    subcommands: command.commands.map((subcommand) => subcommand.name()),
     options: [...longFlags(command), ...general],
   }))
   switch (shell) {
@@ -32,7 +34,7 @@ function longFlags(command: Command): readonly string[] {
 }
 
 function bash(commands: readonly Words[], general: readonly string[]): string {
-  const cases = commands.map(({ name, options }) => `    ${name}) words="${options.join(' ')}" ;;`)
+  const cases = commands.map(({ name, subcommands, options }) => `    ${name}) words="${[...subcommands, ...options].join(' ')}" ;;`)
   const names = commands.map(({ name }) => name)
   return `_tenon() {
   local current="\${COMP_WORDS[COMP_CWORD]}" command="" word words
@@ -57,6 +59,9 @@ function fish(commands: readonly Words[], general: readonly string[]): string {
   const flag = (condition: string, option: string): string => `complete -c tenon -n ${quoted(condition)} -l ${option.slice(2)}`
   return [
     ...commands.map(({ name, summary }) => `complete -c tenon -f -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`),
+    ...commands.flatMap(({ name, subcommands }) =>
+      subcommands.map((subcommand) => `complete -c tenon -f -n ${quoted(`__fish_seen_subcommand_from ${name}`)} -a ${subcommand}`),
+    ),
     ...general.map((option) => flag('__fish_use_subcommand', option)),
     ...commands.flatMap(({ name, options }) => options.map((option) => flag(`__fish_seen_subcommand_from ${name}`, option))),
     '',

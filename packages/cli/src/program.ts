@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { COMPLETION_SHELLS, type CompletionShell, completionScript } from './completion.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT_CODES_HELP, ExitCode } from './exit-codes.ts'
 import type { GeneralFlags, Io } from './io.ts'
+import { packageVersion } from './package-version.ts'
 import { Screen } from './screen.ts'
 
 type Action<F> = (context: CommandContext, args: readonly string[], flags: F) => Promise<number>
@@ -38,7 +38,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 function describe(program: Command, io: Io): void {
   program
     .description('A plugin-composed runtime for agents: runs, checks and edits compositions of plugins.')
-    .version(version(), '-V, --version', 'print the version')
+    .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'print help for a command')
     .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent (default: warn)')
@@ -50,11 +50,6 @@ function describe(program: Command, io: Io): void {
     .showHelpAfterError('(--help lists what there is)')
     .addHelpText('after', `\n${EXIT_CODES_HELP}`)
     .exitOverride()
-}
-
-function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { readonly version: string }
-  return manifest.version
 }
 
 function addCommands(program: Command, dispatch: Dispatch): void {
@@ -91,6 +86,13 @@ function addCommands(program: Command, dispatch: Dispatch): void {
     .description('print the JSON Schema of catalog files, for editors')
     .addHelpText('after', SCHEMA_HELP)
     .action((flags: object) => dispatch(async () => (await import('./commands/schema.ts')).schema)([], flags))
+  program
+    .command('new')
+    .description('make something new')
+    .command('plugin')
+    .description('make the package of a plugin: a provider, a tool that uses it, and tests, in a folder of its own')
+    .argument('<name>', 'its package name, such as weather or @acme/weather; the last part names plugin, capability and folder')
+    .action(dispatchOne(dispatch(async () => (await import('./commands/new-plugin.ts')).newPlugin)))
   program
     .command('completion')
     .description('print a script that makes a shell complete this program')

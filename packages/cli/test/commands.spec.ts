@@ -11,21 +11,23 @@ it.each([
   ['graph', /\[catalog\]/, /--format/],
   ['plugins', /\[names\.\.\.\]/, /--json/],
   ['schema', /yaml-language-server/, /--help/],
+  ['new plugin', /<name>/, /@acme\/weather/],
   ['completion', /<shell>/, /"bash", "zsh", "fish"/],
   ['run', /--set <row\.path=value>/, /--enable <row>/],
 ])('CP-13 `tenon %s --help` says what it takes, and so does `tenon help`', async (command, usage, option) => {
   const cwd = await folder()
-  const { status, stdout, stderr } = await tenon([command, '--help'], { cwd })
+  const { status, stdout, stderr } = await tenon([...command.split(' '), '--help'], { cwd })
   expect([status, stderr]).toEqual([0, ''])
   expect(stdout).toMatch(new RegExp(`^Usage: tenon ${command} `))
   for (const expected of [usage, option, /--no-color/, /--debug/]) expect(stdout).toMatch(expected)
-  expect((await tenon(['help', command], { cwd })).stdout).toBe(stdout)
+  const [first = '', ...rest] = command.split(' ')
+  expect((await tenon(['help', first], { cwd })).stdout).toBe(rest.length === 0 ? stdout : (await tenon([first, '--help'], { cwd })).stdout)
 })
 
 it('CP-13 the program names its commands and exit codes', async () => {
   const { status, stdout } = await tenon(['--help'], { cwd: await folder() })
   expect(status).toBe(0)
-  for (const word of ['run', 'call', 'check', 'graph', '128+n']) expect(stdout).toContain(word)
+  for (const word of ['run', 'call', 'check', 'graph', 'new', '128+n']) expect(stdout).toContain(word)
 })
 
 it.each([

@@ -21,12 +21,13 @@ it('CP-13 bash completes commands, their options, and catalog files', async () =
   expect(await complete(['--quiet', 'run', '--wa'], cwd)).toEqual(['--watch'])
   expect(await complete(['check', 'mi'], cwd)).toEqual(['mine.yaml'])
   expect(await complete(['help', 'gr'], cwd)).toEqual(['graph'])
+  expect(await complete(['new', 'pl'], cwd)).toEqual(['plugin'])
 })
 
 it.each(['bash', 'zsh', 'fish'])('CP-13 there is a completion script for %s', async (shell) => {
   const { status, stdout } = await tenon(['completion', shell], { cwd: await folder() })
   expect(status).toBe(0)
-  for (const command of ['run', 'call', 'check', 'graph', 'plugins', 'schema']) expect(stdout).toContain(command)
+  for (const command of ['run', 'call', 'check', 'graph', 'plugins', 'schema', 'new']) expect(stdout).toContain(command)
 })
 
 it('CP-13 another shell is a usage error', async () => {

@@ -1,0 +1,99 @@
+import { access, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CodedError } from '@tenon/kernel'
+
+export type NewPluginErrorCode = 'PLUGIN_NAME_INVALID' | 'PLUGIN_FOLDER_EXISTS'
+
+export class NewPluginError extends CodedError<NewPluginErrorCode> {}
+
+export interface NewPluginSpec {
+  /** A package name, with a scope or without: `weather`, `@acme/weather`. Its last part becomes plugin, capability and folder. */
+  readonly name: string
+  /** Where the folder is made. */
+  readonly parent: string
+  /** Of Tenon's packages, all of which have the same. */
+  readonly version: string
+}
+
+export interface NewPlugin {
+  readonly folder: string
+  /** Of the capability and its provider. */
+  readonly name: string
+  /** Of the tool that uses it. */
+  readonly tool: string
+  /** Relative to the folder, sorted. */
+  readonly files: readonly string[]
+}
+
+const TEMPLATES = fileURLToPath(new URL('../templates/plugin', import.meta.url))
+
+/** Of what a new plugin is made with beside Tenon: the versions Tenon itself is tested with. */
+export const VERSIONS = { zod: '^4.6.7', vitest: '^4.1.12', typescript: '^6.0.3', typesNode: '^20.19.43' } as const
+
+/**
+ * Makes the package of a plugin: a provider, a consumer, and tests for both. Makes all of it, or nothing.
+ * @throws NewPluginError
+ */
+export async function newPlugin({ name: packageName, parent, version }: NewPluginSpec): Promise<NewPlugin> {
+  const name = nameIn(packageName)
+  const folder = path.join(parent, name)
+  if (await exists(folder)) throw new NewPluginError('PLUGIN_FOLDER_EXISTS', `${folder} is there already; choose another name, or remove it`)
+  const tool = name.replaceAll('-', '_')
+  const words = { ...VERSIONS, name, Name: pascal(name), package: packageName, tool, tenon: `^${version}` }
+  try {
+    return { folder, name, tool, files: await writeAll(folder, words) }
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+const PACKAGE = /^(?:@[a-z0-9][a-z0-9._-]*\/)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
+
+function nameIn(packageName: string): string {
+  const [, name] = PACKAGE.exec(packageName) ?? []
+  if (name !== undefined && packageName.length <= 100) return name
+  throw new NewPluginError(
+    'PLUGIN_NAME_INVALID',
+    `${JSON.stringify(packageName)} is not a name for a plugin; write it like weather or @acme/weather-map`,
+  )
+}
+
+function pascal(name: string): string {
+  return name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase())
+}
+
+/** File names end in `.template`, so that no tool takes them for what they are not; a leading dot would keep them out of a package. */
+async function writeAll(folder: string, words: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const found = await readdir(TEMPLATES, { recursive: true, withFileTypes: true })
+  const sources = found.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name))
+  const files = await Promise.all(
+    sources.map(async (source) => {
+      const file = path
+        .relative(TEMPLATES, source)
+        .replace(/\.template$/, '')
+        .replace(/^gitignore$/, '.gitignore')
+      const text = await readFile(source, 'utf8')
+      await mkdir(path.dirname(path.join(folder, file)), { recursive: true })
+      await writeFile(path.join(folder, file), filled(text, words))
+      return file
+    }),
+  )
+  return files.toSorted()
+}
+
+function filled(text: string, words: Readonly<Record<string, string>>): string {
+  return text.replace(/\{\{(\w+)\}\}/g, (placeholder, word: string) => {
+    const value = words[word]
+    if (value === undefined) throw new Error(`the template asks for ${placeholder}`)
+    return value
+  })
+}
+
+async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  )
+}
