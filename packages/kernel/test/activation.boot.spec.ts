@@ -21,7 +21,7 @@ function graphNode(
     provides: TOKENS.slice(index, index + 1),
     async activate(scope, ...values) {
       started(index, values)
-      for (let hop = 0; hop < hops; hop++) await null
+      for (let hop = 0; hop < hops; hop++) await Promise.resolve()
       for (const token of TOKENS.slice(index, index + 1)) scope.provide(token, index)
     },
   })

@@ -27,7 +27,7 @@ function layer(log: string[], index: number, needs: readonly number[], hops: num
       })
       scope.defer(async () => {
         log.push(`${index} closing`)
-        for (let hop = 0; hop < hops; hop++) await null
+        for (let hop = 0; hop < hops; hop++) await Promise.resolve()
         if (!own.alive || !services.every(({ alive }) => alive)) log.push(`${index} lost what it injected`)
       })
     },
