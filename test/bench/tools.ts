@@ -32,5 +32,6 @@ function about(): string {
 
 \`npm run bench -- tools\`; ${machine()}. Compiled code, each section in a process of its own. A run is the mean of many calls in a row,
 after a warm-up. A ratio is taken within each pair of runs, and its median judged; of memory there is one run. An instant executor is
-one whose commands end as soon as they are started: what is left is the cost of Tenon.`
+one whose commands end as soon as they are started: what is left is the cost of Tenon. Calls that start no process are timed on the clock
+of the main thread where the platform tells it (Linux), so that a busy machine does not add to them.`
 }

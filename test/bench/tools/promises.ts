@@ -23,8 +23,8 @@ export interface Extent {
 
 export const FULL: Extent = {
   rounds: 21,
-  calls: 2_000,
-  lookups: 200_000,
+  calls: 10_000,
+  lookups: 5_000_000,
   tools: 200,
   sections: 100,
   commands: 20,
@@ -37,7 +37,7 @@ export const FULL: Extent = {
 }
 export const TRIAL: Extent = {
   rounds: 2,
-  calls: 20,
+  calls: 1_000,
   lookups: 1_000,
   tools: 20,
   sections: 10,
@@ -80,8 +80,8 @@ async function catalogue({ rounds, lookups, tools }: Extent): Promise<Finding[]>
   ]
 }
 
-async function prompt({ rounds, calls, sections }: Extent): Promise<Finding[]> {
-  const series = await measure('assembly', rounds, calls, sections)
+async function prompt({ rounds, lookups, sections }: Extent): Promise<Finding[]> {
+  const series = await measure('assembly', rounds, Math.ceil(lookups / 10), sections)
   return [below(5, 'µs', `assembly of ${sections} unchanged static sections`, of(series, 'assembly'))]
 }
 
@@ -103,7 +103,7 @@ async function registry({ rounds, calls }: Extent): Promise<Finding[]> {
 }
 
 async function crowds({ rounds, calls, few, many }: Extent): Promise<Finding[]> {
-  const series = await measure('crowds', rounds, Math.ceil(calls / 10), few, many)
+  const series = await measure('crowds', rounds, Math.ceil(calls / 50), few, many)
   return [
     below(2, 'ms', `list of ${many} live jobs`, inMilliseconds(of(series, 'list'))),
     atMostTimes(1.2, `kill among ${many} live jobs over kill among ${few}`, of(series, 'many'), of(series, 'few')),

@@ -1,20 +1,25 @@
 import { collectGarbage } from '../measuring/child.ts'
+import { runningMs } from '../measuring/clock.ts'
 
 const WARM_UP_ROUNDS = 5
 
-/** Microseconds per call, one value a round; the variants of a round run one after the other. */
+/**
+ * Microseconds per call, one value a round; the variants of a round run one after the other. By default on the clock of the main thread,
+ * which is good to some milliseconds: rounds have to be long.
+ */
 export async function perCall<V extends string>(
   rounds: number,
   calls: number,
   variants: Record<V, (calls: number) => unknown>,
+  now: () => number = runningMs,
 ): Promise<Record<V, number[]>> {
   const names = Object.keys(variants) as V[]
   const measured = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<V, number[]>
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
     for (const name of names) {
-      const began = performance.now()
+      const began = now()
       await variants[name](calls)
-      if (round >= 0) measured[name].push(((performance.now() - began) * 1_000) / calls)
+      if (round >= 0) measured[name].push(((now() - began) * 1_000) / calls)
     }
   }
   return measured
