@@ -139,14 +139,18 @@ export class Spawned implements SubprocessHandle {
     return typeof stdin === 'object' ? supplyStdin(stdin.data, `${cookie}.in`, this.#runtime.directory, this.#runtime.channels.stock) : undefined
   }
 
-  /** A stream's file may hang. The bound is the one that callers gave for the end of a process. */
+  /**
+   * A stream's file may hang, or be slow. The bound is the one that callers gave for the end of a process; nothing is lost by it: the
+   * path is published when the file is complete, and until then reads are served from memory.
+   */
   async #settleLater(settling: readonly Promise<void>[], facts: ExitFacts): Promise<void> {
-    const enough = this.#runtime.world.clock.after(this.#asked.graceMs, () => {
-      this.#channels.stdout.capture?.release()
-      this.#channels.stderr.capture?.release()
+    await new Promise<void>((resolve) => {
+      const enough = this.#runtime.world.clock.after(this.#asked.graceMs, resolve)
+      void Promise.all(settling).then(() => {
+        enough.cancel()
+        resolve()
+      })
     })
-    await Promise.all(settling)
-    enough.cancel()
     this.#resolve(facts)
   }
 

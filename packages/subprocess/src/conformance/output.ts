@@ -33,9 +33,12 @@ export function describeOutput(open: Open): void {
       const handle = sh(`(${source}) | tee original`, { stdout: spilling })
       await handle.done
       const { spillPath } = collected(handle)
-      const compare = sh(`cmp ${directory}/original ${spillPath} && tail -c 1000 original`, { stdout: { maxBytes: 1_000 } })
+      const compare = sh(`cmp ${directory}/original ${spillPath}`)
       expect(await compare.done).toEqual({ exitCode: 0, signal: null })
-      expect(collected(handle).readFrom(299_000).text).toBe(readAll(collected(compare)))
+      // Random bytes: the tail may begin inside a character, so it is compared with the end of the whole.
+      const { text, startOffset, nextOffset } = collected(handle).readFrom(299_000)
+      expect([startOffset - 299_000 <= 3, nextOffset]).toEqual([true, 300_000])
+      expect(readAll(collected(handle)).endsWith(text)).toBe(true)
     })
 
     it('SP-23 without spill an offset that slid out gives the retained tail, marked as lossy', async () => {
