@@ -227,6 +227,21 @@ describe('checks', () => {
     expect([app.told, app.jobs.list('host')]).toEqual([[], []])
   })
 
+  it('what happens while run() is on the stack is announced after the start', () => {
+    const producer = new Producer()
+    const { run } = producer.spec(app.session)
+    const spec = producer.spec(app.session, {
+      attachment: 'foreground',
+      run: (job) => {
+        expect(app.jobs.detach(job.id, app.session).attachment).toBe('detached')
+        expect(app.told).toEqual([])
+        return run(job)
+      },
+    })
+    app.jobs.start(spec)
+    expect(app.told).toEqual(['changed', 'registered test-1', 'changed', 'detached test-1'])
+  })
+
   it('a stop that comes while run() is on the stack is passed on when it returns', async () => {
     const producer = new Producer()
     const { run } = producer.spec(app.session)

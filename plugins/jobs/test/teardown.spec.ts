@@ -50,16 +50,17 @@ describe('a session that closes', () => {
       return child(name)
     }
     const session = openSession(host, { id: 'watched', cwd: '/' })
-    const inner: string[] = []
+    const inner: Scope[] = []
     const open = session.scope.child.bind(session.scope)
     session.scope.child = (name) => {
-      inner.push(name)
-      return open(name)
+      const scope = open(name)
+      inner.push(scope)
+      return scope
     }
     for (let n = 0; n < 5; n++) await app.start({ owner: session }).end()
-    expect([children, inner]).toEqual([['session watched'], ['jobs']])
+    expect([children, inner.map(({ name, closed }) => [name, closed])]).toEqual([['session watched'], [['jobs', false]]])
     await app.kernel.row('jobs')?.unload()
-    expect(session.scope.signal.aborted).toBe(false)
+    expect([session.scope.closed, inner[0]?.closed]).toEqual([false, true])
     await host.close()
   })
 
