@@ -1,0 +1,139 @@
+import { type Readable, Writable } from 'node:stream'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema, type RequestId } from '@modelcontextprotocol/sdk/types.js'
+import { MessageLines } from './message-lines.ts'
+
+export interface LineLimits {
+  readonly maxMessageBytes: number
+  /** How long requests in flight may go on to answer when the input has ended, in milliseconds. */
+  readonly drainMs: number
+}
+
+/**
+ * JSON-RPC, one message per line. Unlike the SDK's own stdio transport it answers what it cannot read, notices the end of its input, can be
+ * paused, and writes past a `write` that somebody has put over the output's own.
+ */
+export class LineTransport implements Transport {
+  onmessage?: Transport['onmessage']
+  onclose?: Transport['onclose']
+  onerror?: Transport['onerror']
+  limits: LineLimits
+  readonly #input: Readable
+  readonly #output: Writable
+  readonly #lines = new MessageLines()
+  /** Requests that have no response yet. */
+  readonly #unanswered = new Set<RequestId>()
+  #phase: 'new' | 'reading' | 'draining' | 'closed' = 'new'
+  #draining: NodeJS.Timeout | undefined
+
+  constructor(input: Readable, output: Writable, limits: LineLimits) {
+    this.#input = input
+    this.#output = output
+    this.limits = limits
+  }
+
+  async start(): Promise<void> {
+    this.#phase = 'reading'
+    this.#input.on('data', this.#read)
+    this.#input.on('end', this.#ended)
+    this.#input.on('error', this.#lost)
+    this.#output.on('error', this.#lost)
+    this.#input.resume()
+  }
+
+  /** Messages wait in the stream. */
+  pause(): void {
+    if (this.#phase === 'reading') this.#input.pause()
+  }
+
+  resume(): void {
+    if (this.#phase === 'reading') this.#input.resume()
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#phase === 'closed') return
+    const written = this.#write(message)
+    if (!('method' in message) && message.id !== undefined) this.#answered(message.id)
+    await written
+  }
+
+  /** The output's error listener stays: what was written last may still fail. */
+  async close(): Promise<void> {
+    if (this.#phase === 'closed') return
+    this.#phase = 'closed'
+    clearTimeout(this.#draining)
+    this.#input.off('data', this.#read)
+    this.#input.off('end', this.#ended)
+    this.#input.pause()
+    this.onclose?.()
+  }
+
+  readonly #read = (chunk: Buffer | string): void => {
+    for (const line of this.#lines.feed(Buffer.from(chunk), this.limits.maxMessageBytes)) this.#take(line)
+  }
+
+  readonly #ended = (): void => {
+    for (const line of this.#lines.rest(this.limits.maxMessageBytes)) this.#take(line)
+    this.#phase = 'draining'
+    this.#draining = setTimeout(() => void this.close(), this.limits.drainMs)
+    this.#closeIfDrained()
+  }
+
+  readonly #lost = (error: Error): void => {
+    if (this.#phase === 'closed') return
+    this.onerror?.(error)
+    void this.close()
+  }
+
+  #take(line: { type: 'line'; text: string } | { type: 'too-long'; bytes: number }): void {
+    if (this.#phase === 'closed') return
+    if (line.type === 'too-long') {
+      const bound = `a message has at most ${this.limits.maxMessageBytes} bytes, this one has ${line.bytes}`
+      this.#refuse(ErrorCode.InvalidRequest, bound)
+      return
+    }
+    let value: unknown
+    try {
+      value = JSON.parse(line.text)
+    } catch (error) {
+      this.#refuse(ErrorCode.ParseError, `Parse error: ${(error as Error).message}`)
+      return
+    }
+    const parsed = JSONRPCMessageSchema.safeParse(value)
+    if (parsed.success) this.#deliver(parsed.data)
+    else this.#refuse(ErrorCode.InvalidRequest, 'Invalid Request: not a JSON-RPC 2.0 message', idOf(value))
+  }
+
+  #deliver(message: JSONRPCMessage): void {
+    if ('method' in message && 'id' in message) this.#unanswered.add(message.id)
+    this.onmessage?.(message)
+    // A cancelled request is not answered.
+    if ('method' in message && message.method === 'notifications/cancelled') this.#answered(message.params?.requestId as RequestId)
+  }
+
+  #answered(id: RequestId): void {
+    this.#unanswered.delete(id)
+    this.#closeIfDrained()
+  }
+
+  #closeIfDrained(): void {
+    if (this.#phase === 'draining' && this.#unanswered.size === 0) void this.close()
+  }
+
+  #refuse(code: ErrorCode, message: string, id: RequestId | null = null): void {
+    this.onerror?.(new Error(message))
+    this.#write({ jsonrpc: '2.0', id, error: { code, message } }).catch((error: unknown) => this.onerror?.(error as Error))
+  }
+
+  #write(message: object): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = (error: Error | null | undefined): void => (error ? reject(error) : resolve())
+      Writable.prototype.write.call(this.#output, `${JSON.stringify(message)}\n`, 'utf8', done)
+    })
+  }
+}
+
+function idOf(value: unknown): RequestId | null {
+  const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : null
+  return typeof id === 'string' || Number.isInteger(id) ? (id as RequestId) : null
+}
