@@ -4,5 +4,6 @@ import { fileURLToPath } from 'node:url'
 export const compositions = {
   minimal: fileURLToPath(new URL('../minimal.yaml', import.meta.url)),
   default: fileURLToPath(new URL('../default.yaml', import.meta.url)),
+  mcp: fileURLToPath(new URL('../mcp.yaml', import.meta.url)),
   windows: fileURLToPath(new URL('../windows.yaml', import.meta.url)),
 } as const satisfies Readonly<Record<string, string>>

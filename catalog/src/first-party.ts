@@ -14,6 +14,7 @@ export const firstParty: readonly FirstPartyPlugin[] = [
   { name: 'local-bash', package: '@tenon/plugin-local-bash', load: () => import('@tenon/plugin-local-bash') },
   { name: 'local-pwsh', package: '@tenon/plugin-local-pwsh', load: () => import('@tenon/plugin-local-pwsh') },
   { name: 'local-subprocess', package: '@tenon/plugin-local-subprocess', load: () => import('@tenon/plugin-local-subprocess') },
+  { name: 'mcp-server', package: '@tenon/plugin-mcp-server', load: () => import('@tenon/plugin-mcp-server') },
   { name: 'shell-env', package: '@tenon/plugin-shell-env', load: () => import('@tenon/plugin-shell-env') },
   { name: 'system-prompt', package: '@tenon/plugin-system-prompt', load: () => import('@tenon/plugin-system-prompt') },
   { name: 'tool-bash', package: '@tenon/plugin-tool-bash', load: () => import('@tenon/plugin-tool-bash') },
