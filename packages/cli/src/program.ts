@@ -65,6 +65,12 @@ function addCommands(program: Command, dispatch: Dispatch): void {
     .option('--json', 'print the structured value')
     .addHelpText('after', `\nExample:\n  tenon call bash '{"command":"echo hi","description":"say hi"}'`)
     .action(dispatch(async () => (await import('./commands/call.ts')).call))
+  composition(program.command('mcp'))
+    .description('serve the tools of a composition over MCP to the client that started this program; logs go to standard error')
+    .argument('[catalog]', CATALOG)
+    .option('--watch', 'apply changes of catalog files and of plugins given by path as they are written')
+    .addHelpText('after', MCP_HELP)
+    .action(dispatchOne(dispatch(async () => (await import('./commands/mcp.ts')).mcp)))
   composition(program.command('check'))
     .description('report every fault of catalog files; nothing is activated')
     .argument('[catalogs...]', 'catalog files')
@@ -112,6 +118,10 @@ Example:
   tenon schema > tenon.schema.json
 and as the first line of a catalog file:
   # yaml-language-server: $schema=./tenon.schema.json`
+
+const MCP_HELP = `
+In a client's configuration:
+  { "mcpServers": { "tenon": { "command": "tenon", "args": ["mcp", "/path/to/tenon.yaml"] } } }`
 
 const CATALOG = 'catalog file (default: ./tenon.yaml, else the built-in default composition)'
 

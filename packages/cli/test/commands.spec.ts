@@ -7,6 +7,7 @@ const files = { 'tenon.yaml': CATALOG, 'tools.ts': TOOLS_PLUGIN }
 it.each([
   ['run', /\[catalog\]/, /--watch/],
   ['call', /\[catalog\] TOOL \[JSON\]/, /--json/],
+  ['mcp', /\[catalog\]/, /mcpServers/],
   ['check', /\[catalogs\.\.\.\]/, /--json/],
   ['graph', /\[catalog\]/, /--format/],
   ['plugins', /\[names\.\.\.\]/, /--json/],
