@@ -41,7 +41,9 @@ export class ResourceWatch {
   constructor() {
     this.#hook = createHook({
       init: (id, type, _trigger, resource: object) => {
-        if (!this.#isOwn && type in WATCHED) this.#live.set(id, { type, resource, frames: callers() })
+        if (this.#isOwn || !(type in WATCHED)) return
+        this.#live.set(id, { type, resource, frames: callers() })
+        if (type === 'DIRHANDLE') onClose(resource, () => void this.#live.delete(id))
       },
       destroy: (id) => void this.#live.delete(id),
     }).enable()
@@ -80,6 +82,16 @@ export class ResourceWatch {
   }
 }
 
+/** Node reports the end of a directory only when it is collected, and its handle does not say whether it is closed. */
+function onClose(resource: { close?: (...request: unknown[]) => unknown }, closed: () => void): void {
+  const { close } = resource
+  if (close === undefined) return
+  resource.close = (...request) => {
+    closed()
+    return close.apply(resource, request)
+  }
+}
+
 function pidOf({ type, resource }: Live): number | undefined {
   const { pid } = resource as { readonly pid?: unknown }
   return type === 'PROCESSWRAP' && typeof pid === 'number' ? pid : undefined
@@ -113,6 +125,8 @@ function isForeign(frame: string): boolean {
 
 function isLeft({ type, resource, frames }: Live): boolean {
   if (type === 'Timeout' && (resource as { readonly _destroyed?: boolean })._destroyed === true) return false
+  // Closed, and reported when it is collected.
+  if (type === 'FILEHANDLE' && ((resource as { readonly fd?: number }).fd ?? 0) < 0) return false
   if (frames.some((frame) => frame.includes('AbortSignal.timeout') || frame.includes('Function.timeout (node:internal/abort_controller')))
     return false
   const nearest = frames.find(isForeign)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { watch } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, opendir, readFile } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { definePlugin, Emitter, Scope } from '@tenon/kernel'
@@ -72,20 +72,23 @@ describe('a harness fails on', () => {
     expect((error as Error).message.match(/TCP connection/g)).toHaveLength(2)
   })
 
-  it('a file watcher and an open file', async () => {
+  it('a file watcher, an open file and an open directory', async () => {
     const open_: (() => unknown)[] = []
     const error = await closingAfter(async () => {
       const watcher = watch(tmpdir())
       const file = await open(import.meta.filename)
+      const directory = await opendir(tmpdir())
       open_.push(
         () => watcher.close(),
         () => file.close(),
+        () => directory.close(),
       )
     })
     await Promise.all(open_.map((close) => close()))
     expect(error).toMatchObject({ code: 'LEFT_BEHIND' })
     expect((error as Error).message).toContain('a file watcher')
     expect((error as Error).message).toContain('an open file')
+    expect((error as Error).message).toContain('an open directory')
   })
 
   it('a listener of the process', async () => {
@@ -168,6 +171,17 @@ describe('a harness does not mind', () => {
         const server = createServer().listen(0, '127.0.0.1')
         await once(server, 'listening')
         scope.defer(() => new Promise<void>((resolve) => server.close(() => resolve())))
+      }),
+    ).toBeUndefined()
+  })
+
+  it('files and directories that were closed again, although Node reports them later', async () => {
+    expect(
+      await closingAfter(async (scope) => {
+        await readFile(import.meta.filename)
+        for await (const _ of await opendir(tmpdir())) break
+        const file = await open(import.meta.filename)
+        scope.defer(() => file.close())
       }),
     ).toBeUndefined()
   })
