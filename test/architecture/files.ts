@@ -26,7 +26,7 @@ export const testsLieInTest: Rule = (tree) =>
   [...tree.keys()]
     .filter((path) => /\.(spec|test)\.[cm]?[jt]s$/.test(path))
     .flatMap((path) => {
-      if (!/^(test|packages\/[^/]+\/test|plugins\/[^/]+\/test|catalog\/test)\//.test(path))
+      if (!/^(test|(packages|plugins|examples)\/[^/]+\/test|catalog\/test)\//.test(path))
         return [`${path}: lies outside a test folder, where nobody runs it`]
       return path.endsWith('.spec.ts') ? [] : [`${path}: a test ends in .spec.ts, or nobody runs it`]
     })
