@@ -55,8 +55,22 @@ describe('a notice', () => {
     expect(app.messages).toEqual([line(producer.id)])
   })
 
+  it('JB-70 is not told by a row that left in the tick of the settlement', async () => {
+    const producer = app.start()
+    let leaving: Promise<void> | undefined
+    app.jobs.subscribe(app.kernel.scope, 'all', ({ type }) => {
+      if (type === 'settled') leaving = app.kernel.row('tool-jobs')?.unload()
+    })
+    await producer.end()
+    await leaving
+    await drained()
+    expect([app.messages, app.jobs.get(producer.id, 'host').notice]).toEqual([[], 'due'])
+  })
+
   it('JB-71 there is none for what was awaited, held, stopped by the model or the call, torn down, or read already', async () => {
-    const [awaited, held, byModel, byCall, read] = [app.start(), app.start({ attachment: 'foreground' }), app.start(), app.start(), app.start()]
+    const patient = { stopBudgetMs: 60_000 }
+    const [awaited, held, read] = [app.start(), app.start({ attachment: 'foreground' }), app.start()]
+    const [byModel, byCall] = [app.start(patient), app.start(patient)]
     void app.jobs.wait(awaited.id, 60_000, app.session)
     await app.call('job_kill', { job_id: byModel.id })
     app.jobs.kill(byCall.id, app.session, { by: 'call', text: 'tool call aborted' })
@@ -127,6 +141,14 @@ describe('a notice', () => {
     const preview = `${'x'.repeat(100)}\n`.repeat(3).concat('the end ä🦀')
     expect(app.messages).toEqual([`${line(producer.id)}\n[last output]\n${preview}`])
     expect(await app.shown('job_output', { job_id: producer.id })).toContain(`${'x'.repeat(100)}\n`.repeat(5))
+  })
+
+  it('JB-73 begins with a whole line also where blank lines follow', async () => {
+    const producer = app.start()
+    producer.stdout.write(`${'x'.repeat(300)}\n${'y'.repeat(200)}\n${'\n'.repeat(60)}`)
+    await producer.end()
+    await drained()
+    expect(app.messages).toEqual([`${line(producer.id)}\n[last output]\n${'y'.repeat(200)}`])
   })
 
   it('JB-73 leaves out what was read, takes standard error along, and cuts a line that is too long on a whole character', async () => {
