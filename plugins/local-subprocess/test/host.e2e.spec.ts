@@ -111,15 +111,11 @@ describe('limits and leaks', () => {
     expect(gone).toBe(true)
   })
 
-  it('SP-55 under four floods a timer of 10 ms fires within 20 ms, or as well as under four bare pipes', async () => {
-    const good: boolean[] = []
-    // Others use this machine too; a provider that hogs the loop does so every time.
-    for (let attempt = 0; attempt < 3 && !good.includes(true); attempt++) {
-      const { facts } = await startHost(['floods', '4', '2']).ended
-      const { bareP99, p99, bytes } = facts[0] as { bareP99: number; p99: number; bytes: number[] }
-      expect(Math.min(...bytes)).toBeGreaterThan(1_000_000)
-      good.push(p99 < 20 || p99 < bareP99)
-    }
-    expect(good).toContain(true)
+  it('SP-55 under four floods a turn of the loop costs less than 5 ms (p99), so that a timer of 10 ms fires within 20 ms', async () => {
+    const { facts } = await startHost(['floods', '4', '3']).ended
+    const { turns, p99, bytes } = facts[0] as { turns: number; p99: number; bytes: number[] }
+    expect(Math.min(...bytes)).toBeGreaterThan(1_000_000)
+    expect(turns).toBeGreaterThan(50)
+    expect(p99).toBeLessThan(5)
   })
 })
