@@ -3,7 +3,7 @@ import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { outputOf, PackedPackages } from './packed/packed-packages.ts'
+import { contentsOf, entriesOf, outputOf, PackedPackages } from './packed/packed-packages.ts'
 
 const tenon = fileURLToPath(new URL('../packages/cli/bin/tenon.js', import.meta.url))
 const examples = fileURLToPath(new URL('../examples', import.meta.url))
@@ -13,6 +13,55 @@ beforeAll(async () => {
   packed = await PackedPackages.pack()
 }, 120_000)
 afterAll(() => packed?.[Symbol.asyncDispose]())
+
+describe('every package', () => {
+  it('holds what its manifest names and the licence, and no tests', async () => {
+    const faults = []
+    for (const one of packed.all) {
+      const { manifest, files } = await contentsOf(one)
+      const named = [...entriesOf(manifest).flatMap(({ targets }) => targets), ...Object.values(manifest.bin ?? {})]
+      const missing = [...named.map((file) => file.replace(/^\.\//, '')), 'LICENSE'].filter((file) => !files.includes(file))
+      const odd = files.filter((file) => /^(test|node_modules)\/|\.spec\./.test(file))
+      const local = Object.entries({ ...manifest.dependencies, ...manifest.peerDependencies }).filter(([, range]) =>
+        /^(workspace|catalog|link|file):/.test(range),
+      )
+      faults.push(...[...missing, ...odd, ...local].map((fault) => `${manifest.name}: ${fault}`))
+    }
+    expect(packed.all.length).toBeGreaterThan(20)
+    expect(faults).toEqual([])
+  })
+
+  it('installs from its tarball into an empty project; each entry has types, and is imported', async () => {
+    const project = await packed.folder('empty')
+    const dependencies = Object.fromEntries(packed.all.map(({ manifest: { name, version } }) => [name, version]))
+    const others = { '@types/node': '*', typescript: '*', vitest: '*', zod: '*' }
+    await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'empty', type: 'module', dependencies: { ...dependencies, ...others } }))
+    await packed.install(project)
+    const code = packed.all
+      .flatMap(({ manifest }) => entriesOf(manifest))
+      .map(({ specifier }) => specifier)
+      .filter((name) => !name.endsWith('.json'))
+    await writeFile(join(project, 'all.ts'), code.map((name, at) => `import * as m${at} from '${name}'\nvoid m${at}\n`).join(''))
+    const flags = [
+      '--noEmit',
+      '--strict',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2022',
+      '--lib',
+      'es2023,esnext.disposable',
+      '--types',
+      'node',
+      'all.ts',
+    ]
+    expect(await outputOf(join(project, 'node_modules', '.bin', 'tsc'), ['--skipLibCheck', ...flags], project)).toEqual({ code: 0, output: '' })
+    // Vitest refuses to be imported outside a run, and so do the suites that need it.
+    const imports = code.map((name) => (name.endsWith('/conformance') ? `import.meta.resolve('${name}')` : `await import('${name}')`))
+    await writeFile(join(project, 'all.js'), `${imports.join('\n')}\nconsole.log('all of them')\n`)
+    expect(await outputOf(process.execPath, ['all.js'], project)).toEqual({ code: 0, output: 'all of them\n' })
+  }, 120_000)
+})
 
 describe('`tenon new plugin`', () => {
   it.each([['weather'], ['@acme/rain-map']])(

@@ -28,6 +28,19 @@ export interface PackedPackage {
   readonly tarball: string
 }
 
+/** An entry of a package: what somebody writes to import it, and the files it leads to. */
+export interface Entry {
+  readonly specifier: string
+  readonly targets: readonly string[]
+}
+
+export function entriesOf({ name, exports = {} }: Manifest): readonly Entry[] {
+  return Object.entries(exports).map(([subpath, target]) => ({
+    specifier: name + subpath.slice(1),
+    targets: typeof target === 'string' ? [target] : Object.values(target),
+  }))
+}
+
 /** Every package that is published, as the tarball somebody would get. */
 export class PackedPackages implements AsyncDisposable {
   readonly all: readonly PackedPackage[]
@@ -74,6 +87,14 @@ export class PackedPackages implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true })
   }
+}
+
+/** The manifest and the names of the files that are in a tarball. */
+export async function contentsOf({ tarball }: PackedPackage): Promise<{ readonly manifest: Manifest; readonly files: readonly string[] }> {
+  const { stdout: list } = await run('tar', ['-tzf', tarball])
+  const { stdout: manifest } = await run('tar', ['-xzOf', tarball, 'package/package.json'])
+  const files = list.split('\n').filter(Boolean)
+  return { manifest: JSON.parse(manifest) as Manifest, files: files.map((file) => file.replace(/^package\//, '')) }
 }
 
 /** What a program printed, whether or not it succeeded. */
