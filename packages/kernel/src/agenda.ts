@@ -17,6 +17,8 @@ export class Agenda {
   running: RowUnit | undefined
   /** Activations going down and values being disposed of: nothing comes up before they have ended. */
   leaving = 0
+  /** How many commands there have been. */
+  commands = 0
   readonly #world: World
   readonly #pass: () => void
   #closable: Activation[] = []
@@ -53,6 +55,7 @@ export class Agenda {
 
   touch(unit: Unit): void {
     this.changed.add(unit)
+    this.commands++
     // Who is wanted to bring what has changed.
     this.setback = true
     this.schedule()

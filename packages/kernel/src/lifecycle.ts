@@ -5,7 +5,10 @@ import { asError, KernelError } from './errors.ts'
 import type { Kept } from './kept.ts'
 import type { Start } from './plan.ts'
 import { isThenable } from './scope.ts'
-import { NONE, type Provision, type RowUnit, usable } from './world.ts'
+import { ForkUnit, NONE, type Provision, type RowUnit, usable } from './world.ts'
+
+/** Of one fork between two commands: far more than any composition that comes to rest needs. */
+const MOST_STARTS = 100
 
 /** What happens to rows, told to the kernel as it happens. */
 export interface Observer extends ActivationEnvironment {
@@ -30,6 +33,7 @@ export class Lifecycle {
   }
 
   start({ unit, branch }: Start): void {
+    if (unit instanceof ForkUnit && this.#isRestless(unit)) return
     const bound = branch === 'present' && unit.needs.length > 0 ? unit.needs.map((slot) => usable(slot, unit) as Provision) : NONE
     const activation = new Activation(unit, branch, bound, this.#observer)
     const { row } = unit
@@ -82,6 +86,17 @@ export class Lifecycle {
         this.#agenda.schedule()
       })
     }
+  }
+
+  /** Forks that take from each other what they bring may have no state to come to rest in. Such a fork is dropped, or they would flip for ever. */
+  #isRestless(fork: ForkUnit): boolean {
+    const { commands } = this.#agenda
+    if (fork.starts.since !== commands) fork.starts = { since: commands, count: 0 }
+    if (++fork.starts.count <= MOST_STARTS) return false
+    const what = `row "${fork.row.id}": a fork on ${fork.needs.map(({ key }) => `"${key}"`).join(', ')} flips without end and was dropped`
+    this.#observer.fault(fork.row, 'fork body', new KernelError('CAPABILITY_CYCLE', `${what}; what forks bring must not take away what they need`))
+    this.#agenda.drop(fork)
+    return true
   }
 
   /** Claims everything the row may provide, against rivals, until the activation has closed. */

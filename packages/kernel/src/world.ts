@@ -101,6 +101,8 @@ export class RowUnit extends Node {
 
 export class ForkUnit extends Node {
   readonly desired = undefined
+  /** How often a branch was started since the command of this number. */
+  starts = { since: -1, count: 0 }
 
   /** @param order among a kernel's forks, by creation */
   constructor(
@@ -124,15 +126,25 @@ export function isOutdated(failure: Failure, unit: { readonly desired: unknown }
   )
 }
 
-/** The provision of a slot, unless it is about to go, or was brought by the very fork that asks (its `otherwise` may be a fallback). */
+/**
+ * The provision of a slot, unless it is about to go, or hangs on the very fork that asks: what its `otherwise` brings, or what others
+ * make of that, cannot be what makes the `otherwise` superfluous.
+ */
 export function usable(slot: Slot, unit: Unit): Provision | undefined {
   const { provision } = slot
-  if (provision === undefined || provision.owner === undefined) return provision
-  if (provision.owner.doomed) return undefined
-  for (let inside: Activation | undefined = provision.owner; inside !== undefined; inside = inside.parent) {
-    if (inside.unit === unit) return undefined
+  if (provision?.owner === undefined) return provision
+  return provision.owner.doomed || (unit instanceof ForkUnit && hangsOn(provision.owner, unit)) ? undefined : provision
+}
+
+function hangsOn(owner: Activation, fork: ForkUnit): boolean {
+  if (fork.activation?.branch !== 'otherwise' || fork.row.provides.length === 0) return false
+  const upstream = new Set<Activation>([owner])
+  for (const activation of upstream) {
+    if (activation.unit === fork) return true
+    if (activation.parent !== undefined) upstream.add(activation.parent)
+    for (const { owner: next } of activation.bound) if (next !== undefined) upstream.add(next)
   }
-  return provision
+  return false
 }
 
 /** Load order; a row before its forks, forks by age. */
