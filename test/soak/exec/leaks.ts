@@ -4,6 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { COOKIE_VARIABLE } from '@tenon/subprocess'
 import type { World } from './world.ts'
 
+/** Where to look. */
+export type Place = Pick<World, 'folder' | 'session'>
+
 /** What there is of everything that can leak, other than memory. */
 export interface Holdings {
   /** Lines of `what: count`; counts above those of an earlier look are leaks. */
@@ -13,7 +16,7 @@ export interface Holdings {
 /** Longer than survivors live and endings take. */
 const QUIET_WITHIN_MS = 20_000
 
-export function holdings(world: World, nonce: string | undefined): Holdings {
+export function holdings(world: Place, nonce: string | undefined): Holdings {
   const counts = new Map<string, number>()
   const count = (what: string, by = 1): void => void counts.set(what, (counts.get(what) ?? 0) + by)
   for (const pid of processesOf(nonce)) count(`process ${pid}`)
@@ -26,8 +29,8 @@ export function holdings(world: World, nonce: string | undefined): Holdings {
 }
 
 /** Waits until nothing is left beyond `before`, and tells what is when that takes too long. */
-export async function leftBeyond(before: Holdings, world: World, nonce: string | undefined): Promise<string[]> {
-  const until = performance.now() + QUIET_WITHIN_MS
+export async function leftBeyond(before: Holdings, world: Place, nonce: string | undefined, withinMs = QUIET_WITHIN_MS): Promise<string[]> {
+  const until = performance.now() + withinMs
   for (;;) {
     const left: string[] = []
     for (const [what, count] of holdings(world, nonce).counts) {
