@@ -1,13 +1,17 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { CallToolRequestSchema, ListToolsRequestSchema, type ServerNotification } from '@modelcontextprotocol/sdk/types.js'
+import { type CallToolRequest, ListToolsRequestSchema, type ServerNotification } from '@modelcontextprotocol/sdk/types.js'
 import type { PluginScope, Reconciling } from '@tenon/kernel'
 import type { Tools } from '@tenon/tools'
+import { z } from 'zod'
 import { callResult } from './call-result.ts'
 import type { Connection } from './connection.ts'
 import { describeTool } from './tool-description.ts'
 
 /** Longest wait of a list for rows in transition, in milliseconds: as long as the registry makes a call wait. */
 const RECONCILE_MS = 5_000
+
+/** The server itself checks the parameters of this method, and says Invalid params; the SDK's schema would make it an internal error. */
+const CallToolSchema = z.object({ method: z.literal('tools/call'), params: z.unknown() })
 
 export interface ToolService {
   readonly tools: Tools
@@ -23,7 +27,8 @@ export function serveTools(server: Server, connection: Connection, { tools, reco
     connection.told = tools.view()
     return { tools: connection.told.tools.map(describeTool) }
   })
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, requestId, sendNotification }) => {
+  server.setRequestHandler(CallToolSchema, async (call, { signal, requestId, sendNotification }) => {
+    const params = call.params as CallToolRequest['params']
     const token = params._meta?.progressToken
     const request = { name: params.name, arguments: params.arguments ?? {}, session, signal }
     const onProgress = token === undefined ? undefined : progress(token, sendNotification, now)
