@@ -5,6 +5,7 @@ import { CodedError } from '@tenon/kernel'
 
 export type NewPluginErrorCode = 'PLUGIN_NAME_INVALID' | 'PLUGIN_FOLDER_EXISTS'
 
+/** Messages name what is in the way. */
 export class NewPluginError extends CodedError<NewPluginErrorCode> {}
 
 export interface NewPluginSpec {
