@@ -39,6 +39,8 @@ export class LineTransport implements Transport {
     this.#input.on('error', this.#lost)
     this.#output.on('error', this.#lost)
     this.#input.resume()
+    // An input that has ended before says nothing any more.
+    if (this.#input.destroyed || this.#input.readableEnded) this.#ended()
   }
 
   /** Messages wait in the stream. */
