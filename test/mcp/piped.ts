@@ -25,19 +25,25 @@ export interface Piped {
   /** Nobody reads the program's output any more. */
   stopReading(): void
   readonly exit: Promise<number | null>
+  /** Of a program that listens: sends a message and resolves with the next that comes back. */
+  tell(message: object): Promise<unknown>
 }
 
-export async function pipe({
-  catalog,
-  files = {},
-  flags = [],
-}: {
-  catalog?: string
-  files?: Record<string, string>
-  flags?: string[]
-} = {}): Promise<Piped> {
+export interface PipeOptions {
+  readonly catalog?: string
+  readonly files?: Record<string, string>
+  readonly flags?: readonly string[]
+  /** In place of `tenon mcp`. */
+  readonly program?: string
+}
+
+export async function pipe({ catalog, files = {}, flags = [], program }: PipeOptions = {}): Promise<Piped> {
   const cwd = await folder(catalog, files)
-  const child = spawn(process.execPath, [executable, ...flags, 'mcp'], { cwd, env: { PATH: process.env.PATH ?? '', HOME: cwd }, stdio: 'pipe' })
+  const command = program === undefined ? [executable, ...flags, 'mcp'] : [program]
+  const env = { PATH: process.env.PATH ?? '', HOME: cwd }
+  const child = spawn(process.execPath, command, { cwd, env, stdio: ['pipe', 'pipe', 'pipe', ...(program === undefined ? [] : ['ipc' as const])] })
+  const [input, output, errorOutput] = [child.stdin, child.stdout, child.stderr]
+  if (input === null || output === null || errorOutput === null) throw new Error('the child has no pipes')
   const exit = once(child, 'close').then(([code]) => code as number | null)
   onTestFinished(async () => {
     child.kill('SIGKILL')
@@ -46,26 +52,30 @@ export async function pipe({
   const answers = new Facts<Answer>()
   const lines: string[] = []
   let [rest, errors] = ['', '']
-  child.stdin.on('error', () => undefined)
-  child.stderr.on('data', (chunk: Buffer) => {
+  input.on('error', () => undefined)
+  errorOutput.on('data', (chunk: Buffer) => {
     errors += String(chunk)
   })
-  child.stdout.on('data', (chunk: Buffer) => {
+  output.on('data', (chunk: Buffer) => {
     const parts = `${rest}${String(chunk)}`.split('\n')
     rest = parts.pop() ?? ''
     lines.push(...parts)
     for (const line of parts) answers.add(JSON.parse(line) as Answer)
   })
   const say = (message: object | string): void => {
-    child.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`)
+    input.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`)
   }
   const request = (id: number, method: string, params = {}): Promise<Answer> => {
     const answer = answers.next((candidate) => candidate.id === id)
     say({ jsonrpc: '2.0', id, method, params })
     return answer
   }
-  const piped = { pid: child.pid ?? 0, cwd, stdin: child.stdin, answers, lines, stderr: () => errors, say, request, exit }
-  return { ...piped, stopReading: () => void child.stdout.destroy() }
+  const piped = { pid: child.pid ?? 0, cwd, stdin: input, answers, lines, stderr: () => errors, say, request, exit }
+  const tell = async (message: object): Promise<unknown> => {
+    const [back] = await Promise.all([once(child, 'message'), child.send(message)])
+    return back[0]
+  }
+  return { ...piped, tell, stopReading: () => void output.destroy() }
 }
 
 export async function initialize({ request, say }: Piped): Promise<Answer> {
