@@ -34,10 +34,13 @@ function longFlags(command: Command): readonly string[] {
 }
 
 function bash(commands: readonly Words[], general: readonly string[]): string {
-  const cases = commands.map(({ name, subcommands, options }) => `    ${name}) words="${[...subcommands, ...options].join(' ')}" ;;`)
+  const cases = commands.map(
+    ({ name, subcommands, options }) =>
+      `    ${name}) words="${[...subcommands, ...options].join(' ')}"${subcommands.length > 0 ? '; files=no' : ''} ;;`,
+  )
   const names = commands.map(({ name }) => name)
   return `_tenon() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" command="" word words
+  local current="\${COMP_WORDS[COMP_CWORD]}" command="" files="" word words
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$word" in -*) ;; *) command="$word"; break ;; esac
   done
@@ -47,7 +50,7 @@ function bash(commands: readonly Words[], general: readonly string[]): string {
 ${cases.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
-  [ -n "$command" ] && [ "$command" != help ] && [ "\${current#-}" = "$current" ] && COMPREPLY=($(compgen -f -- "$current"))
+  [ -n "$command" ] && [ "$command" != help ] && [ -z "$files" ] && [ "\${current#-}" = "$current" ] && COMPREPLY=($(compgen -f -- "$current"))
   return 0
 }
 complete -o filenames -F _tenon tenon
