@@ -3,7 +3,10 @@ import { z } from 'zod'
 
 export const McpServerConfig = z
   .strictObject({
-    transport: z.enum(['stdio']).default('stdio').describe('How clients connect: stdio serves the one that started this process.'),
+    transport: z
+      .enum(['stdio', 'http'])
+      .default('stdio')
+      .describe('How clients connect: stdio serves the one that started this process, http whoever knows the token.'),
     cwd: z
       .string()
       .refine((path) => isAbsolute(path), { error: 'give an absolute path' })
@@ -21,6 +24,24 @@ export const McpServerConfig = z
       .max(60_000)
       .default(1_000)
       .describe('How long calls in flight may go on to answer when a client has closed its end of stdio.'),
+    host: z.string().min(1).default('127.0.0.1').describe('Address that http listens on.'),
+    port: z.int().min(0).max(65_535).default(7_117).describe('Port that http listens on; 0 for one that is free, which the log tells.'),
+    token: z.string().min(16).optional().describe('Bearer token that http asks for. Default: one is made at the start, and the log tells it.'),
+    allowedHosts: z
+      .array(z.string())
+      .default([])
+      .describe('Values of the Host header that http accepts, such as "box.example:7117", beside those of the loopback addresses.'),
+    allowedOrigins: z
+      .array(z.string())
+      .default([])
+      .describe('Web pages that may use http, such as "http://localhost:6274". A request without an Origin header comes from no page.'),
+    idleMs: z
+      .int()
+      .min(1_000)
+      .max(2_147_483_647)
+      .default(300_000)
+      .describe('A session over http ends when its client has had no request and no stream open for this long.'),
+    maxSessions: z.int().min(1).max(10_000).default(64).describe('Sessions over http at one time.'),
   })
   .prefault({})
 export type McpServerConfig = z.output<typeof McpServerConfig>

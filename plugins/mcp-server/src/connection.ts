@@ -38,7 +38,7 @@ export class Connection {
 
   async open(server: Server, transport: Transport): Promise<void> {
     const send = transport.send.bind(transport)
-    transport.send = (message, options) => send(this.#withNotices(message), options)
+    transport.send = (message, options) => this.#send(message, (told) => send(told, options))
     this.server = server
     server.onclose = () => void this.close()
     await server.connect(transport)
@@ -53,12 +53,20 @@ export class Connection {
     return this.#closing
   }
 
-  /** In the moment the result is written: a call that is cancelled before takes none, and none is written twice. */
-  #withNotices(message: JSONRPCMessage): JSONRPCMessage {
-    if ('method' in message || message.id === undefined || !this.calls.delete(message.id) || !('result' in message)) return message
+  /**
+   * A result takes along the notices that wait, in the moment it is written: a call that is cancelled before takes none, none is written
+   * twice, and what could not be written waits again.
+   */
+  async #send(message: JSONRPCMessage, send: (message: JSONRPCMessage) => Promise<void>): Promise<void> {
+    if ('method' in message || message.id === undefined || !this.calls.delete(message.id) || !('result' in message)) return send(message)
     const { content } = message.result
-    if (!Array.isArray(content)) return message
-    const notices = this.session.notices.drain().map(({ text }) => ({ type: 'text', text }))
-    return notices.length === 0 ? message : { ...message, result: { ...message.result, content: [...content, ...notices] } }
+    const notices = Array.isArray(content) ? this.session.notices.drain() : []
+    if (!Array.isArray(content) || notices.length === 0) return send(message)
+    try {
+      await send({ ...message, result: { ...message.result, content: [...content, ...notices.map(({ text }) => ({ type: 'text', text }))] } })
+    } catch (error) {
+      for (const notice of notices) this.session.notices.push(notice)
+      throw error
+    }
   }
 }

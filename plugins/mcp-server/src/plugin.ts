@@ -1,62 +1,40 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { definePlugin, type KeepSpec, type PluginScope, Reconciling } from '@tenon/kernel'
-import type { Session } from '@tenon/session'
+import { definePlugin, Reconciling } from '@tenon/kernel'
 import { SystemPrompt } from '@tenon/system-prompt'
 import { Tools } from '@tenon/tools'
+import { attend, type Services, serverFor } from './attendance.ts'
 import { McpServerConfig } from './config.ts'
-import { announceTools, serveTools } from './serve-tools.ts'
-import { openStdio, type Stdio } from './stdio.ts'
+import type { Endpoint } from './endpoint.ts'
+import { HttpEndpoint } from './http.ts'
+import { announceTools } from './serve-tools.ts'
+import { StdioEndpoint } from './stdio.ts'
 import type { World } from './world.ts'
+
+/** Of the kept endpoint: another transport is another endpoint, and the old one ends once the new one is there. */
+const VERSIONS = { stdio: 1, http: 2 }
 
 export function mcpServerPlugin(world: World) {
   return definePlugin({
     name: 'mcp-server',
     inject: [Tools, SystemPrompt, Reconciling],
     config: McpServerConfig,
-    activate(scope, tools, prompt, reconciling) {
-      const { cwd = world.cwd(), ...limits } = scope.config
-      const { connection, transport } = scope.keep(keptStdio(() => openStdio(world, cwd, limits)))
-      transport.limits = limits
-      const attach = (server: Server): void => {
-        server.onerror = (error) => scope.log.debug({ err: error }, 'of the connection')
-        serveTools(server, connection, { tools, reconciling, now: world.now })
-      }
-      announceTools(scope, connection, tools)
-      // Until the next activation has laid its handlers over the server, what the client says waits in the pipe.
-      scope.defer(() => transport.pause())
-      if (connection.server !== undefined) {
-        attach(connection.server)
-        transport.resume()
-        return
-      }
-      scope.spawn(async (signal) => {
-        // The first client would otherwise meet a composition that is only half there.
-        await reconciling.settled(signal)
-        const instructions = await assemble(scope, prompt, connection.session)
-        signal.throwIfAborted()
-        const server = new Server(
-          { name: 'tenon', version: world.version() },
-          { capabilities: { tools: { listChanged: true }, logging: {} }, ...(instructions !== '' && { instructions }) },
-        )
-        attach(server)
-        await connection.open(server, transport)
+    async activate(scope, tools, prompt, reconciling) {
+      const { config, log } = scope
+      const cwd = config.cwd ?? world.cwd()
+      const endpoint = scope.keep<Endpoint>({
+        key: 'endpoint',
+        version: VERSIONS[config.transport],
+        create: () => (config.transport === 'stdio' ? new StdioEndpoint(world, cwd, config) : new HttpEndpoint(world)),
+        dispose: (kept) => kept.close(),
       })
+      const services: Services = { tools, prompt, reconciling, now: world.now, version: world.version() }
+      announceTools(scope, endpoint.connections, tools)
+      for (const connection of endpoint.connections.values()) {
+        if (connection.server !== undefined) attend(scope, connection.server, connection, services)
+      }
+      scope.defer(() => endpoint.hold())
+      const attendant = { config, log, cwd, serverFor: (connection: Parameters<typeof serverFor>[1]) => serverFor(scope, connection, services) }
+      if (config.transport === 'http') await endpoint.admit(attendant)
+      else scope.spawn(async () => endpoint.admit(attendant))
     },
   })
-}
-
-function keptStdio(create: () => Stdio): KeepSpec<Stdio> {
-  return { key: 'stdio', version: 1, create, dispose: ({ connection }) => connection.close() }
-}
-
-/** A prompt that cannot be assembled is no reason to serve no tools. */
-async function assemble(scope: PluginScope, prompt: SystemPrompt, session: Session): Promise<string> {
-  try {
-    const { text, omitted } = await prompt.assemble(session, scope.signal)
-    if (omitted.length > 0) scope.log.warn({ omitted }, 'instructions without some sections')
-    return text
-  } catch (error) {
-    if (!scope.closed) scope.log.error({ err: error }, 'no instructions: the system prompt cannot be assembled')
-    return ''
-  }
 }

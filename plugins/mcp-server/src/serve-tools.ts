@@ -39,12 +39,14 @@ export function serveTools(server: Server, connection: Connection, { tools, reco
 }
 
 /** One notification for each change the registry tells of, unless the client has seen it already. */
-export function announceTools(scope: PluginScope, connection: Connection, tools: Tools): void {
+export function announceTools(scope: PluginScope, connections: ReadonlyMap<string, Connection>, tools: Tools): void {
   tools.changed.on(scope, () => {
     const view = tools.view()
-    if (connection.told === view) return
-    connection.told = view
-    connection.tell((server) => server.sendToolListChanged())
+    for (const connection of connections.values()) {
+      if (connection.told === view) continue
+      connection.told = view
+      connection.tell((server) => server.sendToolListChanged())
+    }
   })
 }
 

@@ -1,24 +1,45 @@
+import type { McpServerConfig } from './config.ts'
 import { Connection } from './connection.ts'
 import { divert } from './divert.ts'
-import { type LineLimits, LineTransport } from './line-transport.ts'
+import type { Attendant, Endpoint } from './endpoint.ts'
+import { LineTransport } from './line-transport.ts'
 import type { World } from './world.ts'
 
-/** The client that started this process. */
-export interface Stdio {
-  readonly connection: Connection
-  readonly transport: LineTransport
-}
+/** The client that started this process. Nothing but the protocol reaches standard output. */
+export class StdioEndpoint implements Endpoint {
+  readonly connections: ReadonlyMap<string, Connection>
+  readonly #connection: Connection
+  readonly #transport: LineTransport
+  #attendant: Attendant | undefined
 
-/** Nothing is read before the connection is opened; from now on nothing but the protocol reaches standard output. */
-export function openStdio(world: World, cwd: string, limits: LineLimits): Stdio {
-  const { stdin, stdout, stderr, pid } = world
-  const connection = new Connection(`mcp-${pid}`, cwd)
-  const transport = new LineTransport(stdin, stdout, limits)
-  const restore = divert(stdout, stderr)
-  // Undone when the session has ended: that the input is closed tells the program that it may go.
-  connection.scope.defer(() => {
-    restore()
-    stdin.destroy()
-  })
-  return { connection, transport }
+  constructor({ stdin, stdout, stderr, pid }: World, cwd: string, config: McpServerConfig) {
+    this.#connection = new Connection(`mcp-${pid}`, cwd)
+    this.#transport = new LineTransport(stdin, stdout, config)
+    this.connections = new Map([[this.#connection.session.id, this.#connection]])
+    const restore = divert(stdout, stderr)
+    // Undone when the session has ended: that the input is closed tells the program that it may go.
+    this.#connection.scope.defer(() => {
+      restore()
+      stdin.destroy()
+    })
+  }
+
+  async admit(attendant: Attendant): Promise<void> {
+    this.#attendant = attendant
+    this.#transport.limits = attendant.config
+    this.#transport.resume()
+    if (this.#connection.server !== undefined) return
+    const server = await attendant.serverFor(this.#connection)
+    if (this.#attendant === attendant) await this.#connection.open(server, this.#transport)
+  }
+
+  /** What the client says waits in the pipe. */
+  hold(): void {
+    this.#attendant = undefined
+    this.#transport.pause()
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close()
+  }
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { World } from './world.ts'
 
@@ -19,4 +20,5 @@ export const systemWorld: World = {
   },
   cwd: () => process.cwd(),
   now: () => performance.now(),
+  randomId: () => randomBytes(24).toString('base64url'),
 }

@@ -11,4 +11,6 @@ export interface World {
   cwd(): string
   /** Monotonic milliseconds. */
   now(): number
+  /** Nobody guesses it. */
+  randomId(): string
 }

@@ -1,0 +1,41 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import type { PluginScope, Reconciling } from '@tenon/kernel'
+import type { Session } from '@tenon/session'
+import type { SystemPrompt } from '@tenon/system-prompt'
+import type { Connection } from './connection.ts'
+import { serveTools, type ToolService } from './serve-tools.ts'
+
+export interface Services extends ToolService {
+  readonly prompt: SystemPrompt
+  readonly reconciling: Reconciling
+  readonly version: string
+}
+
+/** A server for a connection that opens: with instructions, and the handlers of this activation. */
+export async function serverFor(scope: PluginScope, connection: Connection, services: Services): Promise<Server> {
+  // A client that is here first would otherwise meet a composition that is only half there.
+  await services.reconciling.settled(scope.signal)
+  const instructions = await assemble(scope, services.prompt, connection.session)
+  const capabilities = { tools: { listChanged: true }, logging: {} }
+  const server = new Server({ name: 'tenon', version: services.version }, { capabilities, ...(instructions !== '' && { instructions }) })
+  attend(scope, server, connection, services)
+  return server
+}
+
+/** Lays the handlers of this activation over a server that is connected already. */
+export function attend(scope: PluginScope, server: Server, connection: Connection, services: Services): void {
+  server.onerror = (error) => scope.log.debug({ err: error, session: connection.session.id }, 'of a connection')
+  serveTools(server, connection, services)
+}
+
+/** A prompt that cannot be assembled is no reason to serve no tools. */
+async function assemble(scope: PluginScope, prompt: SystemPrompt, session: Session): Promise<string> {
+  try {
+    const { text, omitted } = await prompt.assemble(session, scope.signal)
+    if (omitted.length > 0) scope.log.warn({ omitted }, 'instructions without some sections')
+    return text
+  } catch (error) {
+    if (!scope.closed) scope.log.error({ err: error }, 'no instructions: the system prompt cannot be assembled')
+    return ''
+  }
+}

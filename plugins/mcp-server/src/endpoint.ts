@@ -1,0 +1,26 @@
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import type { Logger } from '@tenon/kernel'
+import type { McpServerConfig } from './config.ts'
+import type { Connection } from './connection.ts'
+
+/** What the live activation does for connections. */
+export interface Attendant {
+  readonly config: McpServerConfig
+  readonly log: Logger
+  /** Default working directory of a session. */
+  readonly cwd: string
+  /** With the handlers of this activation, and instructions; not connected yet. */
+  serverFor(connection: Connection): Promise<Server>
+}
+
+/** Where clients come in. Kept by the row: clients stay connected while activations come and go. */
+export interface Endpoint {
+  /** By id of their session. */
+  readonly connections: ReadonlyMap<string, Connection>
+  /** From now on clients are served by this activation. */
+  admit(attendant: Attendant): void | Promise<void>
+  /** What clients say from now on waits for the next activation. */
+  hold(): void
+  /** Ends every session. */
+  close(): Promise<void>
+}

@@ -1,0 +1,5 @@
+import { CodedError } from '@tenon/kernel'
+
+export type McpServerErrorCode = 'MCP_LISTEN'
+
+export class McpServerError extends CodedError<McpServerErrorCode> {}

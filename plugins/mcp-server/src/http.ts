@@ -1,0 +1,156 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { Connection } from './connection.ts'
+import type { Attendant, Endpoint } from './endpoint.ts'
+import { McpServerError } from './errors.ts'
+import { refusalOf } from './http-guard.ts'
+import type { World } from './world.ts'
+
+interface Client {
+  readonly connection: Connection
+  readonly transport: StreamableHTTPServerTransport
+  /** Requests and streams that are open. */
+  open: number
+  idle: NodeJS.Timeout | undefined
+}
+
+/** Streamable HTTP: a session for each client that initializes. */
+export class HttpEndpoint implements Endpoint {
+  readonly connections = new Map<string, Connection>()
+  readonly #clients = new Map<string, Client>()
+  readonly #world: World
+  readonly #madeToken: string
+  #listening: { readonly server: Server; readonly host: string; readonly port: number } | undefined
+  #attendant: Attendant | undefined
+  /** Requests that came while no activation was there. */
+  #waiting: (() => void)[] = []
+
+  constructor(world: World) {
+    this.#world = world
+    this.#madeToken = world.randomId()
+  }
+
+  /** @throws McpServerError MCP_LISTEN */
+  async admit(attendant: Attendant): Promise<void> {
+    const { config, log } = attendant
+    const { host, port } = config
+    if (this.#listening?.host !== host || this.#listening.port !== port) {
+      this.#listening?.server.close()
+      this.#listening = undefined
+      const server = await listen(host, port, (request, response) => this.#take(request, response))
+      this.#listening = { server, host, port }
+      const address = server.address()
+      const bound = typeof address === 'object' && address !== null ? address.port : port
+      // The only way to hand out a token that was made here; whoever minds configures one.
+      const made = config.token === undefined ? { token: this.#madeToken } : {}
+      log.warn({ url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}/mcp`, ...made }, 'serving MCP over HTTP')
+    }
+    this.#attendant = attendant
+    for (const resume of this.#waiting.splice(0)) resume()
+  }
+
+  hold(): void {
+    this.#attendant = undefined
+  }
+
+  async close(): Promise<void> {
+    this.#listening?.server.close()
+    await Promise.all([...this.connections.values()].map((connection) => connection.close()))
+    this.#listening?.server.closeAllConnections()
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    const attendant = this.#attendant
+    if (attendant === undefined) {
+      this.#waiting.push(() => this.#take(request, response))
+      return
+    }
+    const refusal = refusalOf(request, attendant.config, attendant.config.token ?? this.#madeToken)
+    if (refusal !== undefined) {
+      refuse(response, refusal.status, refusal.message)
+      return
+    }
+    this.#serve(attendant, request, response).catch((error: unknown) => {
+      attendant.log.error({ err: error }, 'a request failed')
+      if (response.headersSent) response.destroy()
+      else refuse(response, 500, 'Internal error')
+    })
+  }
+
+  async #serve(attendant: Attendant, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const id = request.headers['mcp-session-id']
+    if (id === undefined) return this.#welcome(attendant, request, response)
+    const client = this.#clients.get(String(id))
+    if (client === undefined) return refuse(response, 404, 'Session not found')
+    this.#occupy(client, response, attendant.config.idleMs)
+    await client.transport.handleRequest(request, response)
+  }
+
+  /** A client without a session: if what it says is `initialize`, it gets one. */
+  async #welcome(attendant: Attendant, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { config } = attendant
+    if (this.#clients.size >= config.maxSessions) return refuse(response, 503, `there are ${config.maxSessions} sessions already`)
+    const id = `mcp-${this.#world.randomId()}`
+    const connection = new Connection(id, config.cwd ?? attendant.cwd)
+    let isInitialized = false
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      onsessioninitialized: () => {
+        isInitialized = true
+      },
+      maxRequestBodySize: config.maxMessageBytes,
+    })
+    const client: Client = { connection, transport, open: 0, idle: undefined }
+    this.connections.set(id, connection)
+    this.#clients.set(id, client)
+    connection.scope.defer(() => {
+      clearTimeout(client.idle)
+      this.connections.delete(id)
+      this.#clients.delete(id)
+    })
+    this.#occupy(client, response, config.idleMs)
+    try {
+      await connection.open(await attendant.serverFor(connection), transport as Transport)
+    } catch (error) {
+      await connection.close()
+      // The activation left before the request was read: the next one takes it.
+      if (this.#attendant === attendant) throw error
+      this.#take(request, response)
+      return
+    }
+    try {
+      await transport.handleRequest(request, response)
+    } finally {
+      if (!isInitialized) await connection.close()
+    }
+  }
+
+  /** A client that vanishes says nothing: what tells is that nothing of it is open any more. */
+  #occupy(client: Client, response: ServerResponse, idleMs: number): void {
+    client.open++
+    clearTimeout(client.idle)
+    response.once('close', () => {
+      client.open--
+      if (client.open > 0 || client.connection.scope.closed) return
+      client.idle = setTimeout(() => void client.connection.close(), idleMs)
+    })
+  }
+}
+
+async function listen(host: string, port: number, take: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server> {
+  const server = createServer(take)
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    throw new McpServerError('MCP_LISTEN', `cannot listen on ${host}:${port}: ${(error as Error).message}; set host or port`, { cause: error })
+  }
+  return server
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  const headers = { 'content-type': 'application/json', ...(status === 401 && { 'www-authenticate': 'Bearer' }) }
+  response.writeHead(status, headers).end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: status === 404 ? -32_001 : -32_000, message } }))
+}
