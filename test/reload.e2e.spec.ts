@@ -13,6 +13,8 @@ interface Told {
   readonly takenBack: boolean
   /** Whether each row has begun anew. */
   readonly changed?: boolean
+  /** What was said of removing it without the rows that need it. */
+  readonly alone?: readonly string[]
   /** After a removal: whether the processes are there. */
   readonly alive?: object
   readonly call: object | string
@@ -34,6 +36,9 @@ const UNHARMED = {
   notices: { queued: 1, job: 1, due: 1 },
 }
 type Fate = Omit<typeof UNHARMED, 'call'> & { readonly call: object | string }
+
+/** Rows that others cannot be without. */
+const NEEDED = new Set(['jobs', 'shell', 'shell-env', 'subprocess', 'system-prompt', 'tools'])
 
 const cutShort = (outcome: string) => ({ follower: { outcome, text: 'beginning' }, reader: 'beginning' })
 const GONE = { job: false, call: false }
@@ -59,6 +64,20 @@ const REMOVED: Readonly<Record<string, Fate>> = {
 it('CP-09 the matrix has every row of the default composition', async () => {
   const { composition } = await checkCatalog(compositions.default)
   expect(composition.rows.map(({ id }) => id).toSorted()).toEqual(ROWS)
+})
+
+it.each([
+  ['whole', 'pid 7\n1\n2\n3\npid 7\n'],
+  ['beginning', 'pid 7\n1\n2'],
+  ['beginning', 'pid 7\n1\n2\n3\n'],
+  ['a gap', 'pid 7\n1\n3\npid 7\n'],
+  ['a repeat', 'pid 7\n1\n2\n2\n3\npid 7\n'],
+  ['no end', 'pid 7\n1\n2\n3\npid 7'],
+  ['another process', 'pid 7\n1\n2\n3\npid 8\n'],
+])('CP-09 what is judged: %s', async (judged, text) => {
+  const feed = fileURLToPath(new URL('./programs/feed.js', import.meta.url))
+  const { verdict } = (await import(feed)) as { verdict(text: string, pid: number, lines: number): string }
+  expect(verdict(text, 7, 3)).toBe(['whole', 'beginning'].includes(judged) ? judged : text)
 })
 
 describe.each([...ROWS, 'all'])('row: %s', (row) => {
@@ -94,6 +113,9 @@ describe.each([...ROWS, 'all'])('row: %s', (row) => {
   it('CP-09 removal and re-adding: what the row kept ends in order, the rest goes on, and each is told once', () => {
     const { alive, job, call, notices } = REMOVED[row] ?? UNHARMED
     const orderly = { takenBack: false, faults: [], again: 'again\n' }
-    expect(told['removal and re-adding']).toEqual({ alive, ...job, call, notices, ...orderly })
+    const { alone, ...rest } = told['removal and re-adding'] ?? {}
+    // Alone it is not removed while others need it: the edit is refused, and nothing has changed.
+    expect(new Set(alone)).toEqual(new Set(NEEDED.has(row) ? ['CAPABILITY_MISSING'] : []))
+    expect(rest).toEqual({ alive, ...job, call, notices, ...orderly })
   })
 })

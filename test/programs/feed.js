@@ -1,9 +1,17 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, unlinkSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 
 /** More would not all be in the value of a call. */
 const MOST_LINES = 5_000
+
+/** Where a command's output stands against what it was fed: `whole`, `beginning`, or the text itself. */
+export function verdict(text, pid, count) {
+  const lines = Array.from({ length: count }, (_, n) => `${n + 1}\n`).join('')
+  const begun = `pid ${pid}\n${lines}`
+  if (text === `${begun}pid ${pid}\n`) return 'whole'
+  return text.startsWith(`pid ${pid}\n`) && begun.startsWith(text) ? 'beginning' : text
+}
 
 /** A command that gives back each line it is fed, and what it was fed: it writes exactly as long as a test wants. */
 export class Feed {
@@ -42,6 +50,14 @@ export class Feed {
     await handle?.close()
   }
 
+  /**
+   * Removes the pipe by name, without a look at it: while the last `stat` of a process was one of a pipe, Node 20 and its like resolve no
+   * symbolic links when they import, and a package that is linked does not find its own dependencies.
+   */
+  remove() {
+    unlinkSync(this.#file)
+  }
+
   isAlive() {
     try {
       return process.kill(this.#pid(), 0)
@@ -50,12 +66,8 @@ export class Feed {
     }
   }
 
-  /** `whole`, `beginning`, or the text itself if it has a gap, a repeat or another process in it. */
   judge(text) {
-    const lines = Array.from({ length: this.#lines }, (_, n) => `${n + 1}\n`).join('')
-    const begun = `pid ${this.#pid()}\n${lines}`
-    if (text === `${begun}pid ${this.#pid()}\n`) return 'whole'
-    return text.startsWith('pid ') && begun.startsWith(text) ? 'beginning' : text
+    return verdict(text, this.#pid(), this.#lines)
   }
 
   #pid() {

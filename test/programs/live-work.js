@@ -90,6 +90,7 @@ export class LiveWork {
   async close() {
     await this.#told()
     await this.runtime.close()
+    for (const feed of [this.job, this.call, this.due]) feed.remove()
     await rm(this.#folder, { recursive: true })
     const told = (id) => this.#notices.filter((text) => new RegExp(`\\b${id}\\b`).test(text)).length
     return { notices: Object.fromEntries(Object.entries(this.#ids).map(([name, id]) => [name, told(id)])), faults: this.#faults }

@@ -49,17 +49,27 @@ async function changed(edit) {
   return { ...facts, ...(await work.outcome()), again: await work.again(), ...(await work.close()) }
 }
 
-/** Removed with the rows that need it. What lives on writes on and is brought to its end; then all is added again. */
+/** First alone, which is refused if others need it; then with those. What lives on writes on and is brought to its end; then all is added again. */
 async function removed() {
   const work = await LiveWork.open()
   const { runtime } = work
+  const alone = changing.length > 1 || ROWS[wanted].dependents.length === 0 ? undefined : await refusalOf(runtime.apply({ disable: changing }))
   const leaving = [...new Set(changing.flatMap((id) => [id, ...ROWS[id].dependents]))]
   const edits = [await runtime.apply({ disable: leaving })]
   const alive = { job: work.job.isAlive(), call: work.call.isAlive() }
   await work.write()
   await work.end()
   edits.push(await runtime.apply({ enable: leaving }))
-  return { alive, takenBack: edits.some(isTakenBack), ...(await work.outcome()), again: await work.again(), ...(await work.close()) }
+  return { alone, alive, takenBack: edits.some(isTakenBack), ...(await work.outcome()), again: await work.again(), ...(await work.close()) }
+}
+
+async function refusalOf(edit) {
+  try {
+    await edit
+    return 'applied'
+  } catch (error) {
+    return error.diagnostics?.map(({ code }) => code) ?? error.message
+  }
 }
 
 function isTakenBack({ rolledBack, outcome }) {
