@@ -3,10 +3,12 @@ import type { PluginScope, Reconciling } from '@tenon/kernel'
 import type { Session } from '@tenon/session'
 import type { SystemPrompt } from '@tenon/system-prompt'
 import type { Connection } from './connection.ts'
+import type { JobResources } from './serve-jobs.ts'
 import { serveTools, type ToolService } from './serve-tools.ts'
 
 export interface Services extends ToolService {
   readonly prompt: SystemPrompt
+  readonly jobs: JobResources
   readonly reconciling: Reconciling
   readonly version: string
 }
@@ -16,7 +18,7 @@ export async function serverFor(scope: PluginScope, connection: Connection, serv
   // A client that is here first would otherwise meet a composition that is only half there.
   await services.reconciling.settled(scope.signal)
   const instructions = await assemble(scope, services.prompt, connection.session)
-  const capabilities = { tools: { listChanged: true }, logging: {} }
+  const capabilities = { tools: { listChanged: true }, resources: { listChanged: true, subscribe: true }, logging: {} }
   const server = new Server({ name: 'tenon', version: services.version }, { capabilities, ...(instructions !== '' && { instructions }) })
   attend(scope, server, connection, services)
   return server
@@ -26,6 +28,7 @@ export async function serverFor(scope: PluginScope, connection: Connection, serv
 export function attend(scope: PluginScope, server: Server, connection: Connection, services: Services): void {
   server.onerror = (error) => scope.log.debug({ err: error, session: connection.session.id }, 'of a connection')
   serveTools(server, connection, services)
+  services.jobs.serve(server, connection)
 }
 
 /** A prompt that cannot be assembled is no reason to serve no tools. */

@@ -14,6 +14,10 @@ export class Connection {
   server: Server | undefined
   /** What the client was last told of the tools. */
   told: ReturnType<Tools['view']> | undefined
+  /** URIs of the resources it was last told of; undefined if it has not asked. */
+  resources: string | undefined
+  /** URIs of resources whose changes it is told of. */
+  readonly subscriptions = new Set<string>()
   #closing: Promise<void> | undefined
 
   constructor(id: string, cwd: string) {

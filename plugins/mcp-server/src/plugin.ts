@@ -5,6 +5,7 @@ import { attend, type Services, serverFor } from './attendance.ts'
 import { McpServerConfig } from './config.ts'
 import type { Endpoint } from './endpoint.ts'
 import { HttpEndpoint } from './http.ts'
+import { JobResources } from './serve-jobs.ts'
 import { announceTools } from './serve-tools.ts'
 import { StdioEndpoint } from './stdio.ts'
 import type { World } from './world.ts'
@@ -26,7 +27,8 @@ export function mcpServerPlugin(world: World) {
         create: () => (config.transport === 'stdio' ? new StdioEndpoint(world, cwd, config) : new HttpEndpoint(world)),
         dispose: (kept) => kept.close(),
       })
-      const services: Services = { tools, prompt, reconciling, now: world.now, version: world.version() }
+      const jobs = new JobResources(scope, endpoint.connections)
+      const services: Services = { tools, prompt, jobs, reconciling, now: world.now, version: world.version() }
       announceTools(scope, endpoint.connections, tools)
       for (const connection of endpoint.connections.values()) {
         if (connection.server !== undefined) attend(scope, connection.server, connection, services)
