@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
+import { expect, it, onTestFinished } from 'vitest'
+import { LineTransport } from '../src/line-transport.ts'
+
+async function opened(limits: { maxMessageBytes?: number; drainMs?: number } = {}) {
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  const transport = new LineTransport(input, output, { maxMessageBytes: 1_024, drainMs: 60_000, ...limits })
+  const got: JSONRPCMessage[] = []
+  const faults: Error[] = []
+  transport.onmessage = (message) => void got.push(message)
+  transport.onerror = (error) => void faults.push(error)
+  const closed = new Promise<void>((resolve) => {
+    transport.onclose = resolve
+  })
+  onTestFinished(() => transport.close())
+  await transport.start()
+  const answers = (): unknown[] =>
+    String(output.read() ?? '')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as unknown)
+  const feed = async (...chunks: readonly (string | Buffer)[]): Promise<void> => {
+    for (const chunk of chunks) {
+      input.write(chunk)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  return { input, output, transport, got, faults, closed, answers, feed }
+}
+
+const ping = (id: number | string): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })
+
+it('CP-14 messages arrive whole, however the stream is cut: inside a character, several at once, with CR and blank lines between', async () => {
+  const { feed, got } = await opened()
+  const bytes = Buffer.from(
+    `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { text: 'žluť' } })}\r\n\n  \n${ping(2)}\n${ping('x')}\n`,
+  )
+  await feed(...[...bytes].map((byte) => Buffer.from([byte])))
+  expect(got).toMatchObject([{ id: 1, params: { text: 'žluť' } }, { id: 2 }, { id: 'x' }])
+})
+
+it.each([
+  ['{"half', -32_700, null],
+  ['42', -32_600, null],
+  ['[]', -32_600, null],
+  ['null', -32_600, null],
+  ['{"jsonrpc":"1.0","id":5,"method":"ping"}', -32_600, 5],
+  ['{"jsonrpc":"2.0","id":{},"method":"ping"}', -32_600, null],
+  ['{"jsonrpc":"2.0","id":"a"}', -32_600, 'a'],
+])('CP-14 %s is answered as the protocol says, and what follows is served', async (line, code, id) => {
+  const { answers, faults, feed, got } = await opened()
+  await feed(`${line}\n${ping(1)}\n`)
+  expect(answers()).toMatchObject([{ jsonrpc: '2.0', id, error: { code } }])
+  expect(faults).toHaveLength(1)
+  expect(got).toMatchObject([{ id: 1 }])
+})
+
+it('CP-14 a line over the bound is refused by its size, in one piece or many; one at the bound is not', async () => {
+  const { answers, feed, got, transport } = await opened({ maxMessageBytes: ping(1).length })
+  await feed('x'.repeat(100), 'y'.repeat(5), `z\n${ping(1)}\n`)
+  expect(answers()).toMatchObject([{ id: null, error: { code: -32_600, message: expect.stringContaining('this one has 106') } }])
+  expect(got).toHaveLength(1)
+  transport.limits = { maxMessageBytes: 10, drainMs: 60_000 }
+  await feed(`${ping(1)}\n`)
+  expect(answers()).toHaveLength(1)
+})
+
+it('CP-14 while it is paused messages wait', async () => {
+  const { feed, got, transport } = await opened()
+  transport.pause()
+  await feed(`${ping(1)}\n`)
+  expect(got).toEqual([])
+  transport.resume()
+  await feed(`${ping(2)}\n`)
+  expect(got).toMatchObject([{ id: 1 }, { id: 2 }])
+})
+
+it('CP-14 when the input ends it closes with the last answer, and counts none that was cancelled', async () => {
+  const { closed, feed, got, input, transport } = await opened()
+  await feed(`${ping(1)}\n${ping(2)}\n`, JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }))
+  input.end()
+  await once(input, 'end')
+  expect(got).toHaveLength(3)
+  await transport.send({ jsonrpc: '2.0', id: 2, result: {} })
+  await closed
+})
+
+it('CP-14 when the input ends and nobody answers it closes after its time; at once if nothing is open, or the output is lost', async () => {
+  const slow = await opened({ drainMs: 1 })
+  await slow.feed(`${ping(1)}\n`)
+  slow.input.end()
+  await slow.closed
+  const empty = await opened()
+  empty.input.end()
+  await empty.closed
+  const lost = await opened()
+  lost.output.destroy(new Error('nobody reads'))
+  await lost.closed
+  expect(lost.faults).toMatchObject([{ message: 'nobody reads' }])
+  // Who answers late is not told off.
+  await lost.transport.send({ jsonrpc: '2.0', id: 1, result: {} })
+})
