@@ -40,6 +40,7 @@ it.each([
   [['call', 'echo', '{text:1}'], /the arguments of the tool are not JSON/],
   [['call', 'echo', '{}', 'more'], /too many arguments/],
   [['run', 'nonsense'], /"nonsense" is not a catalog file/],
+  [['mcp', 'nonsense'], /"nonsense" is not a catalog file/],
   [['call', '--set', 'tools', 'echo'], /Write it like shell\.timeoutMs=60000/],
   [['--log-level', 'loud', 'call', 'echo'], /unknown log level "loud"; levels: trace, debug/],
 ])('CP-13 a wrong command line ends with 2 and a message: %j', async (args, message) => {

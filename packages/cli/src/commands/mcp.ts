@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { firstParty } from '@tenon/catalog'
+import { compositions, firstParty } from '@tenon/catalog'
 import type { AnyPlugin } from '@tenon/kernel'
 import type { Runtime } from '@tenon/runtime'
 import { takeCatalog } from '../catalog-argument.ts'
@@ -11,7 +11,8 @@ import { UsageError } from '../usage-error.ts'
 /** Serves the tools of a composition over MCP, until the client goes away. */
 export async function mcp(context: CommandContext, args: readonly string[], flags: CompositionFlags & { readonly watch?: boolean }): Promise<number> {
   const { io, screen } = context
-  const { catalog, rest } = takeCatalog(args, io.cwd)
+  const { catalog: taken, rest } = takeCatalog(args, io.cwd)
+  const catalog = taken === compositions.default ? compositions.mcp : taken
   if (rest.length > 0) throw new UsageError(`"${rest[0]}" is not a catalog file: its name ends in .yaml, .yml or .json`)
   keepForProtocol(io.stdout, io.stderr)
   // The server ends the input when the connection is over, whichever side ended it and why.
