@@ -19,7 +19,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{packages,plugins}/*/test/**/*.spec.ts', 'catalog/test/**/*.spec.ts', 'test/**/*.spec.ts'],
-          exclude: ['**/*.process.spec.ts', '**/*.e2e.spec.ts', '**/node_modules/**'],
+          exclude: ['**/*.process.spec.ts', '**/*.e2e.spec.ts', '**/node_modules/**', '**/.cache/**'],
           isolate: false,
           testTimeout: 20_000,
         },
@@ -33,7 +33,7 @@ export default defineConfig({
             'catalog/test/**/*.{process,e2e}.spec.ts',
             'test/**/*.{process,e2e}.spec.ts',
           ],
-          exclude: ['**/node_modules/**'],
+          exclude: ['**/node_modules/**', '**/.cache/**'],
           testTimeout: 60_000,
         },
       },
