@@ -42,7 +42,7 @@ it('CP-14 what is written before the pipe is closed is answered, also half a lin
     params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
   })
   server.say({ jsonrpc: '2.0', method: 'notifications/initialized' })
-  server.stdin.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: bash('echo last') }))
+  server.stdin.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: bash('sleep 0.3; echo last') }))
   expect(await answer).toMatchObject({ result: { content: [{ type: 'text', text: 'last\n' }] } })
   expect(await server.exit).toBe(0)
 })

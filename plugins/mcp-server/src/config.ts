@@ -21,7 +21,7 @@ export const McpServerConfig = z
     drainMs: z
       .int()
       .min(0)
-      .max(60_000)
+      .max(9_000)
       .default(1_000)
       .describe('How long calls in flight may go on to answer when a client has closed its end of stdio.'),
     host: z.string().min(1).default('127.0.0.1').describe('Address that http listens on.'),

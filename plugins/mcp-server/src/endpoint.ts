@@ -20,7 +20,7 @@ export interface Endpoint {
   /** From now on clients are served by this activation. */
   admit(attendant: Attendant): void | Promise<void>
   /** What clients say from now on waits for the next activation. */
-  hold(): void
+  hold(): void | Promise<void>
   /** Ends every session. */
   close(): Promise<void>
 }

@@ -25,6 +25,7 @@ export class LineTransport implements Transport {
   readonly #unanswered = new Set<RequestId>()
   #phase: 'new' | 'reading' | 'draining' | 'closed' = 'new'
   #draining: NodeJS.Timeout | undefined
+  #closed: (() => void) | undefined
 
   constructor(input: Readable, output: Writable, limits: LineLimits) {
     this.#input = input
@@ -52,6 +53,14 @@ export class LineTransport implements Transport {
     if (this.#phase === 'reading') this.#input.resume()
   }
 
+  /** Resolves at once, unless the input has ended: then when the last answer is written or the time for it is over. */
+  drained(): Promise<void> {
+    if (this.#phase !== 'draining') return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#closed = resolve
+    })
+  }
+
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#phase === 'closed') return
     const written = this.#write(message)
@@ -68,6 +77,7 @@ export class LineTransport implements Transport {
     this.#input.off('end', this.#ended)
     this.#input.pause()
     this.onclose?.()
+    this.#closed?.()
   }
 
   readonly #read = (chunk: Buffer | string): void => {

@@ -33,10 +33,11 @@ export class StdioEndpoint implements Endpoint {
     if (this.#attendant === attendant) await this.#connection.open(server, this.#transport)
   }
 
-  /** What the client says waits in the pipe. */
-  hold(): void {
+  /** What the client says waits in the pipe. If it has said all, who leaves now waits for the answers: the host may be about to close. */
+  hold(): Promise<void> {
     this.#attendant = undefined
     this.#transport.pause()
+    return this.#transport.drained()
   }
 
   close(): Promise<void> {

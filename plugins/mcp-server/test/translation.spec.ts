@@ -88,6 +88,8 @@ it.each([
   [{ token: 'short' }, 'token'],
   [{ maxMessageBytes: 1 }, 'maxMessageBytes'],
   [{ drainMs: -1 }, 'drainMs'],
+  // The kernel waits ten seconds for one undo.
+  [{ drainMs: 9_001 }, 'drainMs'],
   [{ idleMs: 1.5 }, 'idleMs'],
   [{ maxSessions: 0 }, 'maxSessions'],
 ])('CP-14 a config that cannot be is refused by the name of its option: %j', (config, option) => {

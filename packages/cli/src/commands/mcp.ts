@@ -15,7 +15,7 @@ export async function mcp(context: CommandContext, args: readonly string[], flag
   const catalog = taken === compositions.default ? compositions.mcp : taken
   if (rest.length > 0) throw new UsageError(`"${rest[0]}" is not a catalog file: its name ends in .yaml, .yml or .json`)
   keepForProtocol(io.stdout, io.stderr)
-  // The server ends the input when the connection is over, whichever side ended it and why.
+  // The client has closed its end, or the server gave the input up. Closing waits for answers that are due.
   const over = new Promise<void>((resolve) => io.stdin.once('close', resolve))
   await using host = await openHost(context, { catalog, flags })
   const { runtime } = host
