@@ -59,11 +59,11 @@ function addCommands(program: Command, dispatch: Dispatch): void {
     .option('--watch', 'apply changes of catalog files and of plugins given by path as they are written')
     .action(dispatchOne(dispatch(async () => (await import('./commands/run.ts')).run)))
   composition(program.command('call'))
-    .description('boot, call one tool, print its result, close')
+    .description('boot, call one tool, print its result, follow the jobs it left running to their end, close')
     .usage('[options] [catalog] TOOL [JSON]')
     .argument('<arguments...>', 'catalog file, name of the tool, and its arguments as JSON; - reads the JSON from standard input')
     .option('--json', 'print the structured value')
-    .addHelpText('after', `\nExample:\n  tenon call bash '{"command":"echo hi","description":"say hi"}'`)
+    .addHelpText('after', `\nExample:\n  tenon call bash '{"command":"echo hi","description":"say hi"}'\n\n${CALL_HELP}`)
     .action(dispatch(async () => (await import('./commands/call.ts')).call))
   composition(program.command('mcp'))
     .description('serve the tools of a composition over MCP to the client that started this program; logs go to standard error')
@@ -112,6 +112,9 @@ function addCommands(program: Command, dispatch: Dispatch): void {
       return dispatch(async () => print)([], flags)
     })
 }
+
+const CALL_HELP = `Ends with 1 if the result is an error, or if a command or a job failed: an exit code that is not 0, a signal, a deadline.
+What jobs print goes to standard output; with --json to standard error. Ctrl-C stops them.`
 
 const SCHEMA_HELP = `
 Example:

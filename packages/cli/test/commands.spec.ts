@@ -62,6 +62,12 @@ it('CP-13 `call` prints the result of one tool and ends with 0, or 1 on an error
   expect((await tenon(['call', 'where'], { cwd })).stdout).toBe(`call-7 ${cwd}\n`)
 })
 
+it('CP-13 `call` ends with 1 when a command failed, though the result is no error', async () => {
+  const cwd = await folder({ 'tenon.yaml': CATALOG, 'tools.ts': TOOLS_PLUGIN })
+  const status = async (command: string) => (await tenon(['call', 'bash', JSON.stringify({ command, description: 'x' })], { cwd })).status
+  expect([await status('exit 0'), await status('exit 3')]).toEqual([0, 1])
+})
+
 it('CP-13 `call --json` prints the structured value, and an error as an object', async () => {
   const cwd = await folder(files)
   const value = await tenon(['call', '--json', 'echo', '{"text":"hi"}'], { cwd })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { commandStatus } from '../src/console/command-status.ts'
+import { commandStatus } from '../src/command-status.ts'
 import { parseLine, parseToolArguments } from '../src/console/console-line.ts'
 import { CATALOG, folder, type Ran, TOOLS_PLUGIN, tenon } from './harness.ts'
 

@@ -1,15 +1,21 @@
-import { openSession } from '@tenon/session'
+import { Jobs } from '@tenon/jobs'
+import type { Runtime } from '@tenon/runtime'
+import { openSession, type Session } from '@tenon/session'
+import type { ShellResult } from '@tenon/shell'
 import { Tools } from '@tenon/tools'
 import { takeCatalog } from '../catalog-argument.ts'
+import { commandStatus } from '../command-status.ts'
 import type { CommandContext, CompositionFlags } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
 import { messageOf } from '../failure.ts'
+import { followJob } from '../follow-job.ts'
 import { openHost } from '../host.ts'
+import type { Screen } from '../screen.ts'
 import { plainText, printableJson } from '../terminal-text.ts'
 import { contentText, resultJson } from '../tool-output.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** Boots, calls one tool, prints its result, closes. */
+/** Boots, calls one tool, prints its result, follows the jobs it left running to their end, closes. */
 export async function call(context: CommandContext, args: readonly string[], flags: CompositionFlags & { readonly json?: boolean }): Promise<number> {
   const { io, screen } = context
   const { catalog, rest } = takeCatalog(args, io.cwd)
@@ -25,7 +31,31 @@ export async function call(context: CommandContext, args: readonly string[], fla
   if (flags.json === true) screen.print(printableJson(resultJson(result), 2))
   else if (result.isError) screen.complain(plainText(contentText(result.content)).trimEnd())
   else screen.printUntrusted(contentText(result.content))
-  return result.isError ? ExitCode.failed : ExitCode.ok
+  if (result.isError) return ExitCode.failed
+  for (const file of spillsOf(result.value)) screen.note(plainText(`${file} is removed now: redirect the output to a file of your own to keep it`))
+  const allWell = await followRest(host.runtime, session, (text) => (flags.json === true ? io.stderr : io.stdout).write(text), screen)
+  return allWell && commandStatus(result.value) === 0 ? ExitCode.ok : ExitCode.failed
+}
+
+/** A job whose command ran to its end has completed, whatever its exit code, which is told in words only. */
+const FAILED_COMMAND = /^exit code: (?!0$)/
+
+/** Closing would stop the jobs that the tool left running: they are followed to their end first. True if none went wrong. */
+async function followRest(runtime: Runtime, session: Session, write: (text: string) => void, screen: Screen): Promise<boolean> {
+  const jobs = runtime.get(Jobs)
+  let allWell = true
+  for (const { id } of jobs?.list(session).filter(({ status }) => status === 'running' || status === 'stopping') ?? []) {
+    screen.note(`following ${id} to its end; Ctrl-C stops it`)
+    const job = jobs && (await followJob(jobs, id, { signal: session.scope.signal, write }))
+    allWell &&= job?.status === 'completed' && !FAILED_COMMAND.test(job.detail.outcome ?? '')
+  }
+  return allWell
+}
+
+/** Files of complete output that a shell tool names beside a shortened one. They live as long as the composition. */
+function spillsOf(value: unknown): readonly string[] {
+  const { stdout, stderr } = (value ?? {}) as Partial<Pick<ShellResult, 'stdout' | 'stderr'>>
+  return [stdout, stderr].flatMap((stream) => (typeof stream?.spillPath === 'string' ? [stream.spillPath] : []))
 }
 
 function readJson(text: string): unknown {

@@ -1,6 +1,6 @@
-import { Jobs, type JobView, type OutputChunk } from '@tenon/jobs'
+import { Jobs, type JobView } from '@tenon/jobs'
 import { ExitCode } from '../exit-codes.ts'
-import { PlainTextStream, plainText } from '../terminal-text.ts'
+import { followJob, jobStatus } from '../follow-job.ts'
 import { UsageError } from '../usage-error.ts'
 import type { Verb, VerbContext } from './verbs.ts'
 
@@ -14,28 +14,14 @@ export const jobVerbs: readonly Verb[] = [
 function list(context: VerbContext): number {
   const jobs = registry(context).list('host')
   if (jobs.length === 0) context.screen.print('no jobs')
-  for (const job of jobs) context.screen.printUntrusted(`${job.id}  ${status(job)}  ${age(job)}  ${job.owner}  ${job.label}`)
+  for (const job of jobs) context.screen.printUntrusted(`${job.id}  ${jobStatus(job)}  ${age(job)}  ${job.owner}  ${job.label}`)
   return ExitCode.ok
 }
 
 async function follow(context: VerbContext, rest: string): Promise<number> {
   const { screen, signal } = context
   const [id] = idAnd(rest, 'follow ID')
-  const channels = new Map<string, PlainTextStream>()
-  const show = ({ channel, text, dropped, error }: OutputChunk): void => {
-    if (dropped > 0) screen.write(`\n[${dropped} bytes are gone]\n`)
-    if (error !== undefined) screen.write(`\n[output could not be read: ${plainText(error)}]\n`)
-    const stream = channels.get(channel) ?? new PlainTextStream()
-    channels.set(channel, stream)
-    screen.write(stream.push(text))
-  }
-  for await (const event of registry(context).follow(id, { caller: 'host', signal })) {
-    if (event.type === 'output') for (const chunk of event.chunks) show(chunk)
-    if (event.type === 'end') {
-      for (const stream of channels.values()) screen.write(stream.end())
-      screen.printUntrusted(`[${event.job.id}: ${status(event.job)}]`)
-    }
-  }
+  await followJob(registry(context), id, { signal, write: (text) => screen.write(text) })
   return signal.aborted ? ExitCode.failed : ExitCode.ok
 }
 
@@ -56,11 +42,6 @@ function idAnd(rest: string, usage: string): readonly [id: string, rest: string]
   const [, id, more = ''] = /^(\S+)\s*(.*)$/.exec(rest) ?? []
   if (id === undefined) throw new UsageError(`write ${usage}; \`jobs\` lists them`)
   return [id, more]
-}
-
-function status({ status: word, attachment, detail }: JobView): string {
-  const live = word === 'running' || word === 'stopping'
-  return `${word}${live && attachment === 'foreground' ? ' (foreground)' : ''}${detail.outcome === undefined ? '' : `, ${detail.outcome}`}`
 }
 
 function age({ durationMs }: JobView): string {

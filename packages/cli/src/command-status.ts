@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import type { ShellResult } from '@tenon/shell'
-import { ExitCode } from '../exit-codes.ts'
+import { ExitCode } from './exit-codes.ts'
 
 /** 124 for a command that was cut off by its deadline, as `timeout` reports it. */
 const TIMED_OUT = 124
