@@ -2,14 +2,33 @@
 import process from 'node:process'
 import { main } from '../dist/index.js'
 
+const INTERNAL_FAULT = 70
+/** Of Node: a top-level `await` that can never end. */
+const UNSETTLED_AWAIT = 13
+const { stdin, stdout, stderr, env, pid } = process
+
+let finished = false
+// A plugin that ends the process would pass for a success, or leave work of others undone. Signals and faults end it with their own codes.
+process.on('exit', (code) => {
+  if (finished || code === INTERNAL_FAULT || code > 128) return
+  const [, caller] = /process\.exit \(.*\n\s*at (.*)/.exec(new Error().stack ?? '') ?? []
+  const why =
+    caller === undefined ? 'nothing is left that it could wait for' : `process.exit(${code}) was called, ${caller.replace(/^.*\((.*)\)$/, '$1')}`
+  // An exception that nobody caught has been printed.
+  if (caller !== undefined || code === 0 || code === UNSETTLED_AWAIT)
+    stderr.write(`error: the program ended before the command had finished: ${why}\n`)
+  process.exitCode = INTERNAL_FAULT
+})
+
 // A reader that left, such as `head`, is no fault.
-process.stdout.on('error', (error) => {
+stdout.on('error', (error) => {
   if (error.code !== 'EPIPE') throw error
+  finished = true
   process.exit(0)
 })
 
-const { stdin, stdout, stderr, env, pid } = process
 const status = await main(process.argv.slice(2), { stdin, stdout, stderr, env, pid, cwd: workingDirectory() })
+finished = true
 // Ends even where a plugin left something behind, but not before what was printed has been passed on.
 stdout.write('', () => stderr.write('', () => process.exit(status)))
 
