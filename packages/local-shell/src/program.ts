@@ -34,15 +34,13 @@ export class ShellProgram {
     } catch (cause) {
       this.#name = undefined
       this.#path = undefined
+      // It says what to do; what is missing is where.
       const why = cause instanceof Error ? cause.message : String(cause)
-      throw new ShellError(
-        'SHELL_MISSING',
-        `${this.#dialect.name} cannot be run as "${name}": ${why}; install it, or set "executable" to its absolute path`,
-        {
-          cause,
-          details: { executable: name },
-        },
-      )
+      const setting = `the setting "executable"${this.#configured === undefined ? ' is not given' : ''}`
+      throw new ShellError('SHELL_MISSING', `${this.#dialect.name} cannot be run as "${name}" (${setting}): ${why}`, {
+        cause,
+        details: { executable: name },
+      })
     }
   }
 

@@ -85,7 +85,8 @@ describe('preparation', () => {
       expect(discovered).toHaveLength(1)
       const path = join(directory, 'bash')
       processes.programs = () => Promise.reject(new Error('not found'))
-      await expect(execute({ command: '' })).rejects.toMatchObject({ code: 'SHELL_MISSING', message: expect.stringContaining('"bash"') })
+      const message = 'bash cannot be run as "bash" (the setting "executable" is not given): not found'
+      await expect(execute({ command: '' })).rejects.toMatchObject({ code: 'SHELL_MISSING', message })
       await writeFile(path, '', { mode: 0o755 })
       processes.programs = async () => path
       for (let count = 0; count < 3; count++) await execute({ command: '' })

@@ -104,6 +104,25 @@ describe('how bash commands end', () => {
       expect(new Set(codes)).toEqual(new Set(['SHELL_MISSING']))
     }))
 
+  it.each([
+    [
+      '/no/such/shell',
+      'bash cannot be run as "/no/such/shell" (the setting "executable"): there is no program "/no/such/shell"; install it there, or give the path of one that is installed',
+    ],
+    [
+      'no-such-shell',
+      `bash cannot be run as "no-such-shell" (the setting "executable"): there is no program "no-such-shell" on the search path (${process.env.PATH}); install it, or give its absolute path`,
+    ],
+    [
+      '/',
+      'bash cannot be run as "/" (the setting "executable"): / is a directory or not executable; name a program, or make it executable (chmod +x)',
+    ],
+  ])('SH-14 %s as the shell: the message names the setting, and gives one advice', (executable, message) =>
+    bench({ executable }, async ({ start }) => {
+      await expect(start('true')).rejects.toMatchObject({ code: 'SHELL_MISSING', message })
+    }),
+  )
+
   it('SH-15 an environment too large for the platform is a failed start with its own error', () =>
     bench({}, async ({ start }) => {
       const execution = await start('echo ran', { env: { HUGE: 'x'.repeat(200_000) } })

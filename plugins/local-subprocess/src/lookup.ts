@@ -34,8 +34,11 @@ export async function findExecutable(name: string, env: Environment, platform: N
       `${unrunnable} is a directory or not executable; name a program, or make it executable (chmod +x)`,
     )
   }
-  const where = isBare(name, platform) ? `on the search path (${variable(env, 'PATH', platform) ?? 'PATH is not set'})` : 'there'
-  throw new SubprocessError('EXECUTABLE_NOT_FOUND', `there is no program ${JSON.stringify(name)} ${where}; install it, or give its absolute path`)
+  const program = `there is no program ${JSON.stringify(name)}`
+  const message = isBare(name, platform)
+    ? `${program} on the search path (${variable(env, 'PATH', platform) ?? 'PATH is not set'}); install it, or give its absolute path`
+    : `${program}; install it there, or give the path of one that is installed`
+  throw new SubprocessError('EXECUTABLE_NOT_FOUND', message)
 }
 
 /**
