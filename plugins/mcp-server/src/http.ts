@@ -34,19 +34,8 @@ export class HttpEndpoint implements Endpoint {
 
   /** @throws McpServerError MCP_LISTEN */
   async admit(attendant: Attendant): Promise<void> {
-    const { config, log } = attendant
-    const { host, port } = config
-    if (this.#listening?.host !== host || this.#listening.port !== port) {
-      this.#listening?.server.close()
-      this.#listening = undefined
-      const server = await listen(host, port, (request, response) => this.#take(request, response))
-      this.#listening = { server, host, port }
-      const address = server.address()
-      const bound = typeof address === 'object' && address !== null ? address.port : port
-      // The only way to hand out a token that was made here; whoever minds configures one.
-      const made = config.token === undefined ? { token: this.#madeToken } : {}
-      log.warn({ url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}/mcp`, ...made }, 'serving MCP over HTTP')
-    }
+    const { host, port } = attendant.config
+    if (this.#listening?.host !== host || this.#listening.port !== port) await this.#move(attendant)
     this.#attendant = attendant
     for (const resume of this.#waiting.splice(0)) resume()
   }
@@ -59,6 +48,25 @@ export class HttpEndpoint implements Endpoint {
     this.#listening?.server.close()
     await Promise.all([...this.connections.values()].map((connection) => connection.close()))
     this.#listening?.server.closeAllConnections()
+  }
+
+  /** Requests and streams that came in at the old address go on. */
+  async #move({ config, log }: Attendant): Promise<void> {
+    const { host, port, token } = config
+    const before = this.#listening
+    // On one port the old address may be in the way of the new one. Otherwise it stays until that is there, in case it never is.
+    if (before?.port === port && port !== 0) {
+      before.server.close()
+      this.#listening = undefined
+    }
+    const server = await listen(host, port, (request, response) => this.#take(request, response))
+    before?.server.close()
+    this.#listening = { server, host, port }
+    const address = server.address()
+    const bound = typeof address === 'object' && address !== null ? address.port : port
+    // The only way to hand out a token that was made here; whoever minds configures one.
+    const made = token === undefined ? { token: this.#madeToken } : {}
+    log.warn({ url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}/mcp`, ...made }, 'serving MCP over HTTP')
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {

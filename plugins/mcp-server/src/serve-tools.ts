@@ -1,6 +1,6 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { type CallToolRequest, ListToolsRequestSchema, type ServerNotification } from '@modelcontextprotocol/sdk/types.js'
-import type { PluginScope, Reconciling } from '@tenon/kernel'
+import type { Reconciling, Scope } from '@tenon/kernel'
 import type { Tools } from '@tenon/tools'
 import { z } from 'zod'
 import { callResult } from './call-result.ts'
@@ -39,7 +39,7 @@ export function serveTools(server: Server, connection: Connection, { tools, reco
 }
 
 /** One notification for each change the registry tells of, unless the client has seen it already. */
-export function announceTools(scope: PluginScope, connections: ReadonlyMap<string, Connection>, tools: Tools): void {
+export function announceTools(scope: Scope, connections: ReadonlyMap<string, Connection>, tools: Tools): void {
   tools.changed.on(scope, () => {
     const view = tools.view()
     for (const connection of connections.values()) {
