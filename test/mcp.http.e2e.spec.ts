@@ -62,6 +62,23 @@ it('CP-14 who has no token, comes from a web page or by another name is kept out
   expect(textOf(await (await connect(server, token)).bash('echo in'))).toBe('in\n')
 })
 
+it('CP-09 a port that is taken is refused and the old address stays; a free one is moved to under a connected client', async () => {
+  const [other, server] = [await serveHttp(), await serveHttp()]
+  const { bash } = await connect(server, server.token)
+  const taken = new URL(other.url).port
+  const refused = server.said.next((line) => line.includes(`cannot listen on 127.0.0.1:${taken}`))
+  server.console.write(`set mcp.port=${taken}\n`)
+  await refused
+  expect(textOf(await bash('echo still here'))).toBe('still here\n')
+  const moved = server.said.next((line) => line.includes('serving MCP over HTTP'))
+  server.console.write('set mcp.host=localhost\n')
+  const { url } = JSON.parse(await moved) as { url: string }
+  expect(textOf(await (await connect({ ...server, url }, server.token)).bash('echo anew'))).toBe('anew\n')
+  expect(
+    await statusOf(server.url, 'POST', { authorization: `Bearer ${server.token}` }, PING).catch((error: NodeJS.ErrnoException) => error.code),
+  ).toBe('ECONNREFUSED')
+})
+
 it('CP-09 each row is reloaded under clients over HTTP: sessions, jobs and calls go on', async () => {
   const server = await serveHttp()
   const { bash, call, listChanges } = await connect(server, server.token)

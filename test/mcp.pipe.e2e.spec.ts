@@ -47,6 +47,17 @@ it('CP-14 what is written before the pipe is closed is answered, also half a lin
   expect(await server.exit).toBe(0)
 })
 
+it('CP-14 a call that goes on when the pipe is closed is aborted after its time, and its command is gone', async () => {
+  const server = await pipe()
+  await initialize(server)
+  server.say({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: bash('echo $$ > pid; exec sleep 60') })
+  await server.request(2, 'tools/call', bash('until test -s pid; do sleep 0.02; done'))
+  server.stdin.end()
+  expect(await server.exit).toBe(0)
+  expect(existsSync(`/proc/${readFileSync(path.join(server.cwd, 'pid'), 'utf8').trim()}`)).toBe(false)
+  expect(server.answers.all.some(({ id }) => id === 1)).toBe(false)
+})
+
 it('CP-14 a peer that no longer reads ends the session in order: its commands are gone', async () => {
   const server = await pipe()
   await initialize(server)

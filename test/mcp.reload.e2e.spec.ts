@@ -95,6 +95,13 @@ it('CP-09 removing the server ends the connection in order', async () => {
   expect(existsSync(`/proc/${work.pid}`)).toBe(false)
 }, 120_000)
 
+it('CP-09 another transport ends the connection in order', async () => {
+  const work = await underWork()
+  void work.server.tell({ set: { 'mcp.transport': 'http', 'mcp.port': 0 } }).catch(() => undefined)
+  expect(await work.server.exit).toBe(0)
+  expect(existsSync(`/proc/${work.pid}`)).toBe(false)
+}, 120_000)
+
 function texts({ result }: Awaited<ReturnType<Piped['request']>>): readonly string[] {
   return (result?.content as { readonly text: string }[] | undefined)?.map(({ text }) => text) ?? []
 }
