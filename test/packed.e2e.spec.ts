@@ -15,13 +15,13 @@ beforeAll(async () => {
 afterAll(() => packed?.[Symbol.asyncDispose]())
 
 describe('every package', () => {
-  it('holds what its manifest names and the licence, and no tests', async () => {
+  it('holds what its manifest names and the licence, no tests, and no file of the compiler for itself', async () => {
     const faults = []
     for (const one of packed.all) {
       const { manifest, files } = await contentsOf(one)
       const named = [...entriesOf(manifest).flatMap(({ targets }) => targets), ...Object.values(manifest.bin ?? {})]
       const missing = [...named.map((file) => file.replace(/^\.\//, '')), 'LICENSE'].filter((file) => !files.includes(file))
-      const odd = files.filter((file) => /^(test|node_modules)\/|\.spec\./.test(file))
+      const odd = files.filter((file) => /^(test|node_modules)\/|\.spec\.|\.tsbuildinfo$/.test(file))
       const local = Object.entries({ ...manifest.dependencies, ...manifest.peerDependencies }).filter(([, range]) =>
         /^(workspace|catalog|link|file):/.test(range),
       )
