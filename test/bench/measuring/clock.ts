@@ -13,8 +13,10 @@ export const runningMs: () => number = tells() ? () => Number(readFileSync(SCHED
 /** Milliseconds that `work` takes. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const began = runningMs()
+  const wall = performance.now()
   await work()
-  return runningMs() - began
+  // The scheduler accounts in ticks: what ends within one shows as nothing. It ran no longer than it took.
+  return runningMs() - began || performance.now() - wall
 }
 
 function tells(): boolean {
