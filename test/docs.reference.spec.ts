@@ -34,6 +34,11 @@ describe('the reference', () => {
     expect(pages['error-codes.md']).toMatch(/\| `SHELL_MISSING` \| There is no such shell, or it cannot be run/)
     for (const key of ['extends', 'use', 'with', 'when', 'platform', 'criticality']) expect(pages['catalog-file.md']).toContain(`\`${key}\``)
     for (const { name } of plugins) expect(pages['plugins.md']).toContain(`\n## ${name}\n`)
+    for (const name of ['local-bash', 'local-pwsh']) {
+      const options = pages['plugins.md']?.split('\n## ').find((section) => section.startsWith(`${name}\n`))
+      expect(options).toMatch(/^\| `cwd` \|.* No effect through the shell tools/m)
+      expect(options).not.toMatch(/^\| `.*\| +\|$/m)
+    }
     expect(pages['plugins.md']).toMatch(/\| `timeoutMs` \| `integer 1\.\.2147483647` \| `120000` \|/)
   })
 })

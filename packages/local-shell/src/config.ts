@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 /** A deployment's settings of one executor. */
 export interface LocalShellConfig {
-  /** Absolute. Absent: the host's, read once at activation. */
+  /** Of requests that name none: those of the shell tools name their session's. Absolute. Absent: the host's, read once at activation. */
   readonly cwd?: string | undefined
   /** Of requests that name none, in milliseconds; and the most any request gets. */
   readonly timeoutMs: number
@@ -28,14 +28,24 @@ export function localShellConfig(platform: NodeJS.Platform) {
   const { isAbsolute } = platform === 'win32' ? win32 : posix
   return z
     .strictObject({
-      cwd: z.string().refine(isAbsolute, 'must be an absolute path').optional(),
-      timeoutMs: milliseconds(MAX_TIMEOUT_MS).default(120_000),
-      maxTimeoutMs: milliseconds(MAX_TIMEOUT_MS).default(600_000),
-      maxOutputBytes: bytes(MAX_COLLECT_BYTES).default(64_000),
-      maxSpillBytes: bytes(Number.MAX_SAFE_INTEGER).default(64 * 1024 * 1024),
-      graceMs: milliseconds(MAX_GRACE_MS).default(3_000),
-      executable: z.string().min(1).optional(),
-      env: z.record(z.string(), z.string()).default({}),
+      cwd: z
+        .string()
+        .refine(isAbsolute, 'must be an absolute path')
+        .optional()
+        .describe(
+          'Absolute directory of commands that name none. No effect through the shell tools: they name the directory of their session. Default: that of the host.',
+        ),
+      timeoutMs: milliseconds(MAX_TIMEOUT_MS).default(120_000).describe('Deadline of commands that name none.'),
+      maxTimeoutMs: milliseconds(MAX_TIMEOUT_MS).default(600_000).describe('Longest deadline a command gets, whatever it asks for.'),
+      maxOutputBytes: bytes(MAX_COLLECT_BYTES)
+        .default(64_000)
+        .describe('Bytes of each stream that are kept in memory, the newest. A stream that has more goes to a file as a whole.'),
+      maxSpillBytes: bytes(Number.MAX_SAFE_INTEGER)
+        .default(64 * 1024 * 1024)
+        .describe('Largest file of a stream; of a longer one only the newest bytes are kept, without a file.'),
+      graceMs: milliseconds(MAX_GRACE_MS).default(3_000).describe('Between the polite and the forced end of a command.'),
+      executable: z.string().min(1).optional().describe('The shell: a bare name, or an absolute path. Default: what is found on this machine.'),
+      env: z.record(z.string(), z.string()).default({}).describe('Variables of every command, over those it inherits. No TENON_*.'),
     })
     .superRefine((config, context) => {
       const issue = (path: (string | number)[], message: string): void => context.addIssue({ code: 'custom', path, message })
