@@ -114,9 +114,9 @@ export class CatalogCheck {
 }
 
 function checkedRows(read: readonly ReadRow[]): readonly CheckedRow[] {
-  return read.flatMap(({ row, place }) => {
+  return read.flatMap(({ row, malformed, place }) => {
     // A row with an invalid config still claims what it provides: that it is gone too would be a second report of one fault.
-    if (row?.loaded === undefined) return []
+    if (row?.loaded === undefined || malformed) return []
     return [{ id: row.id, plugin: row.loaded.plugin, place, optional: row.optional }]
   })
 }

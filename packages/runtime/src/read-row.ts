@@ -21,8 +21,10 @@ export interface RowContext {
 }
 
 export interface ReadRow {
-  /** Undefined for a row whose own form is wrong. */
+  /** Undefined for a row whose plugin cannot be told. */
   readonly row: CompositionRow | undefined
+  /** Its own form is wrong: whether it would apply is not known, so it claims nothing. */
+  readonly malformed: boolean
   /** Of `use`; where faults of the whole row are shown. */
   readonly place: Place
   readonly source?: PluginSource
@@ -35,13 +37,14 @@ export async function readRow(id: string, entry: LocatedEntry, context: RowConte
   const faults = new RowFaults(id, context.host.env)
   const { diagnostics } = faults
   const head = readHead(id, entry, context.ids, faults)
-  if (head === undefined) return { row: undefined, place: entry.key, diagnostics }
+  if (head === undefined) return { row: undefined, malformed: true, place: entry.key, diagnostics }
   faults.optional = head.value.criticality === 'optional'
+  const { malformed } = head
   const place = (child(head.located, 'use') ?? entry).value.place
   const source = context.sourceOf(head.value.use, place.source.folder)
   const idle = idleState(head, context.host)
   const base = { id, use: head.value.use, position: positionOf(place), optional: faults.optional, config: undefined }
-  if (idle !== undefined) return { row: { ...base, ...idle, origins: originsOf(head.located) }, place, source, diagnostics }
+  if (idle !== undefined) return { row: { ...base, ...idle, origins: originsOf(head.located) }, malformed, place, source, diagnostics }
 
   const outcome = await context.load(source)
   const written = child(head.located, 'with')
@@ -50,13 +53,15 @@ export async function readRow(id: string, entry: LocatedEntry, context: RowConte
   if (!outcome.ok) {
     const { fault } = outcome
     faults.report(place, fault.code, fault.message, { hint: fault.hint })
-    return { row: { ...base, state: 'broken', why: fault.message, origins }, place, source, fault, diagnostics }
+    return { row: { ...base, state: 'broken', why: fault.message, origins }, malformed, place, source, fault, diagnostics }
   }
   const { ok: _, ...loaded } = outcome
-  const fits = checkConfig(loaded.plugin, config, { files: context.files, use: place }, faults) && !faults.anyExpressionFailed
-  if (!fits) return { row: { ...base, state: 'broken', why: 'its config is not valid', loaded, origins }, place, source, diagnostics }
+  const usable = config?.value.kind === 'map' || config === undefined || isNull(config.value) || !malformed
+  const fits = usable && checkConfig(loaded.plugin, config, { files: context.files, use: place }, faults) && !faults.anyExpressionFailed
+  if (malformed) return { row: { ...base, state: 'broken', why: 'its form is not valid', loaded, origins }, malformed, place, source, diagnostics }
+  if (!fits) return { row: { ...base, state: 'broken', why: 'its config is not valid', loaded, origins }, malformed, place, source, diagnostics }
   const value = config === undefined || isNull(config.value) ? undefined : toJson(config.value)
-  return { row: { ...base, state: 'active', loaded, config: value, origins }, place, source, diagnostics }
+  return { row: { ...base, state: 'active', loaded, config: value, origins }, malformed, place, source, diagnostics }
 }
 
 function idleState({ value }: ReadHead, host: Host): { readonly state: 'disabled' | 'skipped'; readonly why: string } | undefined {

@@ -1,4 +1,4 @@
-import { didYouMean } from '@tenon/kernel'
+import { didYouMean, type Json } from '@tenon/kernel'
 import { comparisons } from './applies.ts'
 import { ROW_ID, RowHead } from './catalog-schema.ts'
 import { entry as child, isNull, type Located, type LocatedEntry, placeOf, toJson, withEntry } from './located.ts'
@@ -10,9 +10,11 @@ export interface ReadHead {
   readonly value: RowHead
   /** Expressions replaced, except in `with`. */
   readonly located: Located
+  /** Keys with a wrong form were left out, and reported: the row cannot run, but what it says beside them still holds. */
+  readonly malformed: boolean
 }
 
-/** Undefined if the row's own form is wrong. `ids`: of all rows. */
+/** Undefined if nobody can tell which plugin the row names. `ids`: of all rows. */
 export function readHead(id: string, entry: LocatedEntry, ids: readonly string[], faults: RowFaults): ReadHead | undefined {
   const { value } = entry
   if (!ROW_ID.test(id)) {
@@ -36,22 +38,32 @@ export function readHead(id: string, entry: LocatedEntry, ids: readonly string[]
 }
 
 function checkHead(id: string, root: LocatedEntry, ids: readonly string[], faults: RowFaults): ReadHead | undefined {
-  const checked = checkAgainst(RowHead, toJson(root.value))
+  const use = child(root.value, 'use')?.value
+  const json = toJson(root.value)
+  const checked = checkAgainst(RowHead, json)
   if (!checked.ok) {
     for (const fault of checked.faults) {
       if (namesNoPlugin(fault, root)) faults.report(root.key, 'CATALOG_SHAPE', 'names no plugin', { hint: noPluginHint(id, ids) })
       else faults.reportSchema(fault, root, { invalid: 'CATALOG_SHAPE', unknownKey: 'CATALOG_UNKNOWN_KEY' })
     }
-    return undefined
   }
-  if (faults.anyExpressionFailed) return undefined
-  const range = checked.value.when?.node
-  if (range !== undefined && comparisons(range) === undefined) {
+  if (faults.anyExpressionFailed && use?.kind === 'scalar' && use.written !== undefined) return undefined
+  const value = checked.ok ? checked.value : withoutFaults(json, checked.faults)
+  if (value === undefined) return undefined
+  const range = value.when?.node
+  const unreadable = range !== undefined && comparisons(range) === undefined
+  if (unreadable) {
     const hint = 'write it like ">=20.19 <23"'
     faults.report(placeOf(root, ['when', 'node']), 'CATALOG_SHAPE', `when.node: ${JSON.stringify(range)} cannot be read`, { hint })
-    return undefined
   }
-  return { value: checked.value, located: root.value }
+  return { value, located: root.value, malformed: !checked.ok || unreadable || faults.anyExpressionFailed }
+}
+
+/** What is left of a row once every key with a fault is gone; undefined if `use` is among them. */
+function withoutFaults(json: Json, faults: readonly SchemaFault[]): RowHead | undefined {
+  const wrong = new Set(faults.map(({ path: [key] }) => String(key)))
+  const rest = checkAgainst(RowHead, Object.fromEntries(Object.entries(json as object).filter(([key]) => !wrong.has(key))))
+  return rest.ok ? rest.value : undefined
 }
 
 function namesNoPlugin({ path }: SchemaFault, { value }: LocatedEntry): boolean {

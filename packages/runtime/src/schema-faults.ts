@@ -39,7 +39,6 @@ function faultsOf(issue: Issue, base: Path, schema: z.ZodType, value: unknown): 
     case 'invalid_type':
       return [{ kind: 'invalid', path, message: expectation(typeName(issue.expected), actual) }]
     case 'invalid_value': {
-      const names = issue.values.map((item) => JSON.stringify(item))
       const meant =
         typeof actual === 'string'
           ? didYouMean(
@@ -47,7 +46,7 @@ function faultsOf(issue: Issue, base: Path, schema: z.ZodType, value: unknown): 
               issue.values.filter((item) => typeof item === 'string'),
             )
           : undefined
-      const message = expectation(names.length > 1 ? `one of ${names.join(', ')}` : String(names[0]), actual)
+      const message = expectation(listOf(issue.values), actual)
       return [{ kind: 'invalid', path, message, ...(meant === undefined ? {} : { hint: `did you mean "${meant}"?` }) }]
     }
     default: {
@@ -72,12 +71,25 @@ function keyList(known: readonly string[]): string | undefined {
 /** The branch that was most likely meant speaks for the union: the one whose faults lie deepest. */
 function unionFaults(issue: Issue & { code: 'invalid_union' }, path: Path, schema: z.ZodType, value: unknown): readonly SchemaFault[] {
   const branches = issue.errors.flatMap(withoutNesting)
-  const atRoot = (branch: readonly Issue[]): boolean => branch.some(({ code, path: own }) => code === 'invalid_type' && own.length === 0)
+  // Whoever wrote a list or a map did not mean one of some single values.
+  const composite = typeof at(value, path) === 'object'
+  const atRoot = (branch: readonly Issue[]): boolean =>
+    branch.some(({ code, path: own }) => own.length === 0 && (code === 'invalid_type' || (code === 'invalid_value' && composite)))
   const inside = branches.filter((branch) => !atRoot(branch))
   const [nearest] = inside.toSorted((a, b) => a.length - b.length)
   if (nearest !== undefined) return nearest.flatMap((inner) => faultsOf(inner, path, schema, value))
-  const expected = branches.flatMap((branch) => branch.map((inner) => (inner.code === 'invalid_type' ? typeName(inner.expected) : inner.message)))
+  const expected = branches.flatMap((branch) => branch.map(expectedBy))
   return [{ kind: 'invalid', path, message: expectation([...new Set(expected)].join(' or ') || 'another value', at(value, path)) }]
+}
+
+function expectedBy(issue: Issue): string {
+  if (issue.code === 'invalid_type') return typeName(issue.expected)
+  return issue.code === 'invalid_value' ? listOf(issue.values) : issue.message
+}
+
+function listOf(values: readonly unknown[]): string {
+  const names = values.map((item) => (typeof item === 'string' ? JSON.stringify(item) : String(item)))
+  return names.length > 1 ? `one of ${names.join(', ')}` : String(names[0])
 }
 
 /** A branch that is a union itself stands for its own branches. */

@@ -24,8 +24,11 @@ plugins:
       fule: diesel
   second: electric-engine
   box: { use: gear-box, disabled: "yes", with: { ratios: [] } }
-  wheels: wheel-set
+  wheels: ./wheels.ts
   ring: ./ring.ts
+`,
+    'wheels.ts': `import { capability, definePlugin } from '@tenon/kernel'
+export default definePlugin({ name: 'wheels', inject: [capability<object>('axle')], activate() { throw new Error('ran') } })
 `,
     'ring.ts': `import { capability, definePlugin } from '@tenon/kernel'
 const Ring = capability<object>('ring')
@@ -92,6 +95,19 @@ it('CP-02 a missing provider names the known plugins that would supply it, and r
   expect(idle.diagnostics[0]?.hint).toBe('row "engine" would provide it, but it is skipped here: platform is linux, not win32')
 })
 
+it.each([
+  ['wth: {}', ['3:13 CATALOG_UNKNOWN_KEY']],
+  ['when: { platform: [linus] }', ['3:32 CATALOG_SHAPE']],
+  ['disabled: 7', ['3:23 CATALOG_SHAPE']],
+  ['with: 7', ['3:19 CATALOG_SHAPE']],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of catalog files.
+  ['criticality: "${env:NOBODY}"', ['3:27 ENV_MISSING']],
+  ['wth: {}, with: { fule: diesel }', ['3:13 CATALOG_UNKNOWN_KEY', '3:30 CONFIG_UNKNOWN_KEY']],
+])('CP-02 a row with a wrong form still counts with what it inherits: %s', async (fault, expected) => {
+  const base = 'plugins:\n  engine: petrol-engine\n  box: { use: gear-box, with: { ratios: [1] } }\n'
+  expect(places(await check(`extends: ./base.yaml\nplugins:\n  engine: { ${fault} }\n`, { 'base.yaml': base }))).toEqual(expected)
+})
+
 it('CP-02 a cycle is told with its path', async () => {
   const plugin = (name: string, needs: string, offers: string): string => `import { capability, definePlugin } from '@tenon/kernel'
 export default definePlugin({ name: '${name}', inject: [capability<object>('${needs}')], provides: [capability<object>('${offers}')], activate() {} })
@@ -131,6 +147,7 @@ it.each([
     'did you mean "text"?',
   ],
   ['a value', 'plugins:\n  engine: { use: petrol-engine, with: { fuel: disel } }\n', 'did you mean "diesel"?'],
+  ['a platform in a list', 'plugins:\n  engine: { use: petrol-engine, when: { platform: [linus] } }\n', 'did you mean "linux"?'],
   ['a platform', 'plugins:\n  engine: { use: petrol-engine, when: { platform: linus } }\n', 'did you mean "linux"?'],
   [
     'a row that is overlaid',
