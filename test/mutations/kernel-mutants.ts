@@ -217,7 +217,7 @@ export const kernelMutants: readonly Mutant[] = [
     name: 'waiters-not-told',
     fault: 'a row that waits for a capability does not hear that it is there',
     file: 'lifecycle.ts',
-    find: 'for (const waiter of provision.slot.interested) this.#agenda.changed.add(waiter)',
+    find: 'for (const waiter of provision.slot.interested) this.#agenda.look(waiter)',
     replacement: '',
     specs: ['activation.boot.spec.ts'],
     byModel: true,

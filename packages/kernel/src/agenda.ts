@@ -35,6 +35,11 @@ export class Agenda {
     return this.running === undefined && this.#moving.size === 0 && this.changed.size === 0 && this.waiting.size === 0
   }
 
+  /** Something was asked for in this tick. */
+  get isDue(): boolean {
+    return this.#scheduled
+  }
+
   get movingRows(): RowUnit[] {
     return [...this.#moving.keys(), ...(this.running === undefined ? [] : [this.running])]
   }
@@ -54,11 +59,17 @@ export class Agenda {
   }
 
   touch(unit: Unit): void {
-    this.changed.add(unit)
+    this.look(unit)
     this.commands++
     // Who is wanted to bring what has changed.
     this.setback = true
     this.schedule()
+  }
+
+  /** What is not up, but wanted, has nothing to take down: it is looked at when there is room to come up. */
+  look(unit: Unit): void {
+    if (unit.activation === undefined && unit.wanted) this.waiting.add(unit)
+    else this.changed.add(unit)
   }
 
   /** The fork is not wanted any more, or its activation is gone. */

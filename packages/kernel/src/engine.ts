@@ -220,7 +220,7 @@ export class Engine implements Observer, TransactionHost {
     return new Promise((resolve, reject) => {
       row.waiters = [...(row.waiters ?? []), { resolve, reject }]
       this.#awaited.add(row)
-      if (this.agenda.changed.size === 0) this.#answer(row, true)
+      if (!this.agenda.isDue) this.#answer(row, true)
     })
   }
 

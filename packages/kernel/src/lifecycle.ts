@@ -157,7 +157,7 @@ export class Lifecycle {
     const { unit, offers, parent } = activation
     const { row } = unit
     if (offers.length > 0) this.#offer(offers)
-    if (activation.forks.length > 0) for (const fork of activation.forks) this.#agenda.changed.add(fork)
+    if (activation.forks.length > 0) for (const fork of activation.forks) this.#agenda.look(fork)
     // What it might have provided and does not is not coming, and its rivals are out of the race.
     if (row.provides.length > offers.length || row.provides.some(({ claimants }) => claimants.length > 1)) this.#agenda.setback = true
     if (row.kept !== undefined) this.#observer.succeeded(row.kept, activation)
@@ -170,7 +170,7 @@ export class Lifecycle {
     for (const provision of offers) provision.slot.provision = provision
     for (const provision of offers) {
       this.#observer.offered(provision, 'provided')
-      for (const waiter of provision.slot.interested) this.#agenda.changed.add(waiter)
+      for (const waiter of provision.slot.interested) this.#agenda.look(waiter)
     }
   }
 
