@@ -8,7 +8,7 @@ it('CP-13 `plugins` lists every first-party plugin with its options and their de
   expect([status, stderr]).toEqual([0, ''])
   for (const { name } of firstParty) expect(stdout).toMatch(new RegExp(`^${name}$`, 'm'))
   expect(stdout).toMatch(/^local-bash\n {2}provides shell\n {2}injects {2}subprocess\n {2}options\n/m)
-  expect(stdout).toMatch(/^ {4}timeoutMs {2,}integer 1\.\.2147483647 {2,}= 120000$/m)
+  expect(stdout).toMatch(/^ {4}timeoutMs {2,}integer 1\.\.2147483647 {2,}= 120000 {2}Deadline of commands/m)
 })
 
 it('CP-13 `plugins NAME --json` gives the schema, and an unknown name did-you-mean', async () => {
