@@ -52,7 +52,7 @@ function jsonOf(error: unknown): object {
   const code = isCoded(error) ? error.code : 'INTERNAL'
   const base = { code, message: messageOf(error) }
   if (error instanceof CompositionError) return { ...base, diagnostics: error.diagnostics }
-  if (error instanceof NotActiveError) return { ...base, causes: error.causes }
+  if (error instanceof NotActiveError) return { ...base, causes: error.causes, positions: error.positions }
   return base
 }
 

@@ -5,7 +5,7 @@ import { UsageError } from './usage-error.ts'
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
-/** Logs go to standard error: lines of JSON, or on a terminal lines for people. `show` writes one line there. */
+/** Logs go to standard error: lines of JSON, or on a terminal lines for people; stack traces only with `debug`. `show` writes one line there. */
 export function createLogger(io: Io, flags: GeneralFlags, show: (line: string) => void): { readonly logger: Logger; flush(): Promise<void> } {
   const level = flags.logLevel ?? (flags.quiet === true ? 'error' : 'warn')
   if (!LOG_LEVELS.some((known) => known === level)) {
@@ -19,5 +19,14 @@ export function createLogger(io: Io, flags: GeneralFlags, show: (line: string) =
     })
   }
   const write = io.stderr.isTTY === true ? forPeople : (line: string): void => show(line.trimEnd())
-  return { logger: pino({ level, base: null }, { write }), flush: () => written }
+  return {
+    logger: pino({ level, base: null, ...(flags.debug === true ? {} : { serializers: { err: withoutStack } }) }, { write }),
+    flush: () => written,
+  }
+}
+
+function withoutStack(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { name: type, message } = error
+  return { type, message, ...('code' in error && typeof error.code === 'string' ? { code: error.code } : {}) }
 }

@@ -33,6 +33,7 @@ export async function applyPlan(kernel: Kernel, current: Composition, next: Comp
   const error = new NotActiveError(
     'the edit was taken back, since it left required rows inactive',
     dead.map(({ id }) => kernel.explain(id)),
+    next.rows,
   )
   await perform(planEdit(next, current), kernel)
   return { ...applied, rolledBack: error }

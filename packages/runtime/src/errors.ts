@@ -1,5 +1,6 @@
 import { type Cause, CodedError } from '@tenon/kernel'
 import type { Diagnostic } from './diagnostic.ts'
+import type { Position } from './source-text.ts'
 
 export type RuntimeErrorCode =
   /** The catalog has faults; `diagnostics` names each. Nothing was changed. */
@@ -26,15 +27,26 @@ export class CompositionError extends RuntimeError {
 
 export class NotActiveError extends RuntimeError {
   readonly causes: readonly Cause[]
+  /** Where the rows among the causes are written, by id. */
+  readonly positions: Readonly<Record<string, Position>>
 
-  constructor(what: string, causes: readonly Cause[], cause?: unknown) {
-    super('ROW_NOT_ACTIVE', `${what}:\n${causes.map((tree) => causeLines(tree).join('\n')).join('\n')}`, { cause })
+  constructor(what: string, causes: readonly Cause[], rows: readonly { readonly id: string; readonly position: Position }[] = []) {
+    const positions = new Map(rows.map(({ id, position }) => [id, position]))
+    super('ROW_NOT_ACTIVE', `${what}:\n${causes.map((tree) => causeLines(tree, 1, positions).join('\n')).join('\n')}`)
     this.causes = causes
+    const named = new Set(causes.flatMap(rowsOf))
+    this.positions = Object.fromEntries([...positions].filter(([id]) => named.has(id)))
   }
 }
 
-/** A tree of causes, a line each, indented by depth. */
-export function causeLines(cause: Cause, depth = 1): readonly string[] {
-  const line = `${'  '.repeat(depth)}${cause.row} (${cause.phase}): ${cause.message}`
-  return [line, ...cause.causes.flatMap((inner) => causeLines(inner, depth + 1))]
+/** A tree of causes, a line each, indented by depth, with the place of the row where it is known. */
+export function causeLines(cause: Cause, depth = 1, positions?: ReadonlyMap<string, Position>): readonly string[] {
+  const at = positions?.get(cause.row)
+  const place = at === undefined ? '' : ` (${at.file}:${at.line}:${at.column})`
+  const line = `${'  '.repeat(depth)}${cause.row} (${cause.phase}): ${cause.message}${place}`
+  return [line, ...cause.causes.flatMap((inner) => causeLines(inner, depth + 1, positions))]
+}
+
+function rowsOf({ row, causes }: Cause): readonly string[] {
+  return [row, ...causes.flatMap(rowsOf)]
 }

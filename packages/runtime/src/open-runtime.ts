@@ -49,6 +49,6 @@ async function boot({ kernel, composition }: Runtime, logger: Logger | undefined
   await kernel.settled()
   const inactive = rows.filter(({ id }) => kernel.row(id)?.phase !== 'active')
   const dead = inactive.filter(({ optional }) => !optional).map(({ id }) => kernel.explain(id))
-  if (dead.length > 0) throw new NotActiveError(`${composition.file} does not boot`, dead)
+  if (dead.length > 0) throw new NotActiveError(`${composition.file} does not boot`, dead, composition.rows)
   for (const { id } of inactive) logger?.warn({ row: id }, kernel.explain(id).message)
 }

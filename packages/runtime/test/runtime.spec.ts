@@ -48,6 +48,7 @@ it('boot fails with the tree of causes when a required row fails, and everything
   const { code, message, causes } = failure as NotActiveError
   expect(code).toBe('ROW_NOT_ACTIVE')
   expect(causes.map(({ row }) => row)).toEqual(['a', 'b', 'c'])
+  expect((failure as NotActiveError).positions.a).toEqual({ file: dir.file('top.yaml'), line: expect.any(Number), column: expect.any(Number) })
   expect(message).toMatch(/does not boot:\n {2}a \(failed\): .*no petrol/)
   expect(message).toMatch(/\n {2}c \(waiting\): .*b-thing.*\n {4}b \(waiting\): .*a-thing.*\n {6}a \(failed\): /)
   expect(journal).toEqual(['a v1 up {"n":0}', 'a v1 down'])
