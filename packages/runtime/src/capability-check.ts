@@ -6,6 +6,8 @@ export interface CheckedRow {
   readonly id: string
   readonly plugin: Plugin
   readonly place: Place
+  /** What makes the row run, in the nearest file that says so. */
+  readonly claim: Place
   readonly optional: boolean
 }
 
@@ -21,6 +23,8 @@ export interface IdleRow {
 export interface CapabilityCheckOptions {
   readonly rows: readonly CheckedRow[]
   readonly idle: readonly IdleRow[]
+  /** Each before those it extends. */
+  readonly files: readonly string[]
   /** The first-party plugins and what each provides; asked for only when something is missing. */
   readonly known: () => Promise<ReadonlyMap<string, readonly string[]>>
 }
@@ -34,14 +38,17 @@ export async function checkCapabilities(options: CapabilityCheckOptions): Promis
   for (const row of options.rows) {
     for (const { key } of row.plugin.provides) providers.set(key, [...(providers.get(key) ?? []), row])
   }
-  return [...taken(providers), ...(await missing(options, providers)), ...cycles(options.rows, providers)]
+  return [...taken(providers, options.files), ...(await missing(options, providers)), ...cycles(options.rows, providers)]
 }
 
-function* taken(providers: ReadonlyMap<string, readonly CheckedRow[]>): Generator<Diagnostic> {
-  for (const [key, [first, ...others]] of providers) {
+/** The fault lies with the row that was written on top of the others, whatever the ids are: a person mends the file at hand. */
+function* taken(providers: ReadonlyMap<string, readonly CheckedRow[]>, files: readonly string[]): Generator<Diagnostic> {
+  const depth = ({ claim }: CheckedRow): number => files.indexOf(claim.source.path)
+  for (const [key, rows] of providers) {
+    const [first, ...others] = rows.toSorted((a, b) => depth(b) - depth(a) || a.claim.start - b.claim.start)
     for (const row of others) {
       const message = `row "${row.id}": "${key}" is provided by row "${first?.id}" already`
-      yield diagnose(row.place, 'CAPABILITY_TAKEN', message, {
+      yield diagnose(row.claim, 'CAPABILITY_TAKEN', message, {
         hint: `set \`disabled: true\` on one of "${first?.id}" and "${row.id}"`,
         ...aboutRow(row),
       })

@@ -62,9 +62,10 @@ export class CatalogCheck {
       edit === undefined
         ? layers.rows
         : (merge(layers.rows, layerOf(edit, layers.rows, path.dirname(path.resolve(file)), report), report) as LocatedMap)
-    const read = await this.#readRows(merged, [...layers.files.keys()], once(load))
+    const files = [...layers.files.keys()]
+    const read = await this.#readRows(merged, files, once(load))
     diagnostics.push(...read.flatMap((row) => row.diagnostics))
-    diagnostics.push(...(await checkCapabilities({ rows: checkedRows(read), idle: this.#idleRows(read), known: () => this.#known() })))
+    diagnostics.push(...(await checkCapabilities({ rows: checkedRows(read), idle: this.#idleRows(read), files, known: () => this.#known() })))
     const rows = read.flatMap(({ row }) => (row === undefined ? [] : [row]))
     if (rows.length === 0 && !hasErrors(diagnostics)) {
       report(
@@ -75,7 +76,6 @@ export class CatalogCheck {
       )
     }
     const sources = read.flatMap(({ row, fault }) => [...(row?.loaded?.files ?? []), ...(fault?.files ?? [])])
-    const files = [...layers.files.keys()]
     const composition: Composition = { name: layers.name, file: path.resolve(file), files, rows }
     return {
       ok: !hasErrors(diagnostics),
@@ -114,10 +114,10 @@ export class CatalogCheck {
 }
 
 function checkedRows(read: readonly ReadRow[]): readonly CheckedRow[] {
-  return read.flatMap(({ row, malformed, place }) => {
+  return read.flatMap(({ row, malformed, place, claim }) => {
     // A row with an invalid config still claims what it provides: that it is gone too would be a second report of one fault.
     if (row?.loaded === undefined || malformed) return []
-    return [{ id: row.id, plugin: row.loaded.plugin, place, optional: row.optional }]
+    return [{ id: row.id, plugin: row.loaded.plugin, place, claim, optional: row.optional }]
   })
 }
 

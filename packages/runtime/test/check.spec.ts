@@ -108,6 +108,18 @@ it.each([
   expect(places(await check(`extends: ./base.yaml\nplugins:\n  engine: { ${fault} }\n`, { 'base.yaml': base }))).toEqual(expected)
 })
 
+it.each([
+  ['  a: electric-engine\n', '3:6', 'row "a": "engine" is provided by row "engine" already'],
+  ['  zz: electric-engine\n', '3:7', 'row "zz": "engine" is provided by row "engine" already'],
+  ['  a-spare: { disabled: false }\n', '3:14', 'row "a-spare": "engine" is provided by row "engine" already'],
+])('CP-02 a second provider is told in the file that puts it in: %s', async (rows, place, message) => {
+  const base = 'plugins:\n  engine: petrol-engine\n  a-spare: { use: electric-engine, disabled: true }\n'
+  const { diagnostics } = await check(`extends: ./base.yaml\nplugins:\n${rows}`, { 'base.yaml': base })
+  expect(diagnostics.map((fault) => [fault.file.endsWith('car.yaml'), `${fault.line}:${fault.column}`, fault.message])).toEqual([
+    [true, place, message],
+  ])
+})
+
 it('CP-02 a cycle is told with its path', async () => {
   const plugin = (name: string, needs: string, offers: string): string => `import { capability, definePlugin } from '@tenon/kernel'
 export default definePlugin({ name: '${name}', inject: [capability<object>('${needs}')], provides: [capability<object>('${offers}')], activate() {} })
