@@ -72,8 +72,9 @@ export async function pipe({ catalog, files = {}, flags = [], program }: PipeOpt
   }
   const piped = { pid: child.pid ?? 0, cwd, stdin: input, answers, lines, stderr: () => errors, say, request, exit }
   const tell = async (message: object): Promise<unknown> => {
-    const [back] = await Promise.all([once(child, 'message'), child.send(message)])
-    return back[0]
+    const back = once(child, 'message')
+    child.send(message)
+    return (await back)[0]
   }
   return { ...piped, tell, stopReading: () => void output.destroy() }
 }

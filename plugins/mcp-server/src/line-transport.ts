@@ -1,7 +1,7 @@
 import { type Readable, Writable } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema, type RequestId } from '@modelcontextprotocol/sdk/types.js'
-import { MessageLines } from './message-lines.ts'
+import { type MessageLine, MessageLines } from './message-lines.ts'
 
 export interface LineLimits {
   readonly maxMessageBytes: number
@@ -81,7 +81,7 @@ export class LineTransport implements Transport {
   }
 
   readonly #read = (chunk: Buffer | string): void => {
-    for (const line of this.#lines.feed(Buffer.from(chunk), this.limits.maxMessageBytes)) this.#take(line)
+    for (const line of this.#lines.feed(typeof chunk === 'string' ? Buffer.from(chunk) : chunk, this.limits.maxMessageBytes)) this.#take(line)
   }
 
   readonly #ended = (): void => {
@@ -97,7 +97,7 @@ export class LineTransport implements Transport {
     void this.close()
   }
 
-  #take(line: { type: 'line'; text: string } | { type: 'too-long'; bytes: number }): void {
+  #take(line: MessageLine): void {
     if (this.#phase === 'closed') return
     if (line.type === 'too-long') {
       const bound = `a message has at most ${this.limits.maxMessageBytes} bytes, this one has ${line.bytes}`

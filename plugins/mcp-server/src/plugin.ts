@@ -3,7 +3,7 @@ import { SystemPrompt } from '@tenon/system-prompt'
 import { Tools } from '@tenon/tools'
 import { attend, type Services, serverFor } from './attendance.ts'
 import { McpServerConfig } from './config.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Attendant, Endpoint } from './endpoint.ts'
 import { HttpEndpoint } from './http.ts'
 import { JobResources } from './serve-jobs.ts'
 import { announceTools } from './serve-tools.ts'
@@ -34,7 +34,8 @@ export function mcpServerPlugin(world: World) {
         if (connection.server !== undefined) attend(scope, connection.server, connection, services)
       }
       scope.defer(() => endpoint.hold())
-      const attendant = { config, log, cwd, serverFor: (connection: Parameters<typeof serverFor>[1]) => serverFor(scope, connection, services) }
+      const attendant: Attendant = { config, log, cwd, serverFor: (connection) => serverFor(scope, connection, services) }
+      // A port that cannot be had fails the activation. Standard input is always there, and is read once the composition is at rest.
       if (config.transport === 'http') await endpoint.admit(attendant)
       else scope.spawn(async () => endpoint.admit(attendant))
     },
