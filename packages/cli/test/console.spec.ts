@@ -61,6 +61,13 @@ it('CP-13 a person may leave out the description: the first line of the command 
   expect(stdout).toBe('\n  echo a\necho 0 (echo a)\necho 0 (mine)\nno description here\n')
 })
 
+it('CP-13 a long command is described by its beginning, and a tool without a command by its name', async () => {
+  const long = `echo ${'y'.repeat(10_000)} 0`
+  const { stdout } = await script([`! ${long}`, 'bash {"command": "\\u0000 0"}', 'bash {"command": " 0", "description": "mine"}'])
+  expect(stdout).toBe(`${long} (echo ${'y'.repeat(114)}…)\n 0 (0)\n 0 (mine)\n`)
+  expect((await script(['bash'])).stdout).toBe('undefined (bash)\n')
+})
+
 it('CP-13 each console is a session of its own, in the directory it was started in', async () => {
   const { stdout, cwd } = await script(['where'])
   expect(stdout).toBe(`console-7 ${cwd}\n`)

@@ -176,12 +176,23 @@ export class Console {
   }
 }
 
-/** A person sees the command itself: where a tool wants it described, its first line does. */
+/** Of the description that stands in for one, in characters. */
+const DESCRIPTION_LIMIT = 120
+
+/** A person sees the command itself: where a tool wants it described, the beginning of its first line does. */
 function withDescription(value: unknown, tool: ToolView): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const { command, description } = value as Readonly<Record<string, Json>>
   const properties = tool.inputSchema.properties as Readonly<Record<string, Json>> | undefined
-  if (typeof command !== 'string' || description !== undefined || properties?.description === undefined) return value
-  const [line = ''] = command.trim().split('\n')
-  return { ...value, description: line }
+  if (description !== undefined || properties?.description === undefined || properties.command === undefined) return value
+  return { ...value, description: (typeof command === 'string' ? firstLine(command) : '') || tool.name }
+}
+
+function firstLine(command: string): string {
+  const [line = ''] = command
+    .trim()
+    .slice(0, DESCRIPTION_LIMIT * 2)
+    .split(/[\r\n]/)
+  const characters = [...plainText(line).trim()]
+  return characters.length > DESCRIPTION_LIMIT ? `${characters.slice(0, DESCRIPTION_LIMIT - 1).join('')}…` : characters.join('')
 }
