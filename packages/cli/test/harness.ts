@@ -67,7 +67,7 @@ export default definePlugin({
       name: 'bash',
       description: 'Pretends to run.',
       inputSchema: command,
-      execute: async ({ command, description }: any) => ({ kind: 'foreground', exitCode: Number(String(command).split(' ').at(-1)), text: command + ' (' + description + ')' }),
+      execute: async ({ command, description }: any) => ({ kind: 'foreground', exitCode: Number(String(command).split(' ').at(-1)) || 0, text: command + ' (' + description + ')' }),
       render,
     })
   },
