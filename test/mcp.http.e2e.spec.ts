@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { connect, serveHttp, statusOf } from './mcp/over-http.ts'
-import { textOf } from './mcp/served.ts'
+import { started, textOf } from './mcp/served.ts'
 
 const PING = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
 
@@ -82,7 +82,7 @@ it('CP-09 a port that is taken is refused and the old address stays; a free one 
 it('CP-09 each row is reloaded under clients over HTTP: sessions, jobs and calls go on', async () => {
   const server = await serveHttp()
   const { bash, call, listChanges } = await connect(server, server.token)
-  await bash('until test -e end; do sleep 0.02; done; echo ended', { run_in_background: true })
+  started(await bash('until test -e end; do sleep 0.02; done; echo ended', { run_in_background: true }))
   const waiting = bash('touch begun; until test -e go; do sleep 0.02; done; echo done')
   await bash('until test -e begun; do sleep 0.02; done')
   for (const row of ['mcp', 'jobs', 'shell', 'subprocess', 'tool-bash', 'tool-jobs', 'tools', 'system-prompt', 'shell-env']) {

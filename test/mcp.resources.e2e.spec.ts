@@ -22,11 +22,11 @@ const uris = async ({ client }: Served): Promise<readonly string[]> => (await cl
 
 it('CP-14 jobs are resources: a list, and the output of each', async () => {
   const served = await watching()
-  const { bash, changes, client, read } = served
+  const { background, bash, changes, client, read } = served
   expect(await uris(served)).toEqual(['tenon://jobs'])
   expect((await client.listResourceTemplates()).resourceTemplates).toMatchObject([{ uriTemplate: 'tenon://jobs/{id}/output' }])
   const changed = changes.next()
-  await bash('echo out; echo err >&2; until test -e end; do sleep 0.02; done', { run_in_background: true })
+  await background('echo out; echo err >&2; until test -e end; do sleep 0.02; done')
   await changed
   expect(await uris(served)).toEqual(['tenon://jobs', 'tenon://jobs/bash-1/output'])
   expect(JSON.parse(await read('tenon://jobs'))).toMatchObject({
@@ -47,10 +47,8 @@ it('CP-14 jobs are resources: a list, and the output of each', async () => {
 })
 
 it('CP-14 a subscriber is told when output grows and when the list changes, until it unsubscribes', async () => {
-  const { bash, client, read, updates } = await watching()
-  await bash('for n in 1 2 3; do until test -e go$n; do sleep 0.02; done; echo line $n; done; until test -e end; do sleep 0.02; done', {
-    run_in_background: true,
-  })
+  const { background, bash, client, read, updates } = await watching()
+  await background('for n in 1 2 3; do until test -e go$n; do sleep 0.02; done; echo line $n; done; until test -e end; do sleep 0.02; done')
   const uri = 'tenon://jobs/bash-1/output'
   await client.subscribeResource({ uri })
   await client.subscribeResource({ uri: 'tenon://jobs' })
@@ -71,8 +69,8 @@ it('CP-14 a subscriber is told when output grows and when the list changes, unti
 
 it('CP-09 a subscription outlives the reload of the registry and of the server; what it missed is told', async () => {
   const served = await watching()
-  const { bash, client, edit, read, updates } = served
-  await bash('until test -e go; do sleep 0.02; done; echo grown; until test -e end; do sleep 0.02; done', { run_in_background: true })
+  const { background, bash, client, edit, read, updates } = served
+  await background('until test -e go; do sleep 0.02; done; echo grown; until test -e end; do sleep 0.02; done')
   const uri = 'tenon://jobs/bash-1/output'
   expect(await uris(served)).toEqual(['tenon://jobs', uri])
   await client.subscribeResource({ uri })

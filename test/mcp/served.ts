@@ -31,6 +31,8 @@ export interface Served {
   readonly faults: readonly Error[]
   call(name: string, args: object): Promise<CallToolResult>
   bash(command: string, more?: object): Promise<CallToolResult>
+  /** The first one is `bash-1`. Throws if it did not start. */
+  background(command: string): Promise<CallToolResult>
   /** Writes the catalog and resolves when the composition has been edited. */
   edit(catalog: string): Promise<void>
 }
@@ -70,9 +72,10 @@ export async function serve({
   await client.connect(transport)
   const call = async (name: string, values: object): Promise<CallToolResult> =>
     (await client.callTool({ name, arguments: { ...values } })) as CallToolResult
+  const bash = (command: string, more = {}): Promise<CallToolResult> => call('bash', { command, description: 'for a test', ...more })
   return {
-    ...{ client, transport, cwd, listChanges, messages, log, faults, call },
-    bash: (command, more = {}) => call('bash', { command, description: 'for a test', ...more }),
+    ...{ client, transport, cwd, listChanges, messages, log, faults, call, bash },
+    background: async (command) => started(await bash(command, { run_in_background: true })),
     async edit(text) {
       const edited = log.next((line) => line.includes('composition edited') || line.includes('was not applied'))
       await writeFile(path.join(cwd, 'tenon.yaml'), text)
@@ -80,6 +83,12 @@ export async function serve({
       if (!line.includes('composition edited')) throw new Error(line)
     },
   }
+}
+
+/** Otherwise a test would wait for what a job that is not there does. */
+export function started(result: CallToolResult): CallToolResult {
+  if (!textOf(result).startsWith('started background job')) throw new Error(textOf(result))
+  return result
 }
 
 export function textOf({ content }: CallToolResult): string {
