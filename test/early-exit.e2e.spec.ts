@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,4 +20,11 @@ it.each([['check'], ['call', 'echo']])('CP-13 a plugin that ends the process at 
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { cwd, encoding: 'utf8' })
   expect([status, stdout]).toEqual([70, ''])
   expect(stderr).toMatch(/^error: the program ended before the command had finished: process\.exit\(0\) was called, .*quits\.mjs.*\n$/)
+})
+
+it.skipIf(process.platform !== 'linux')('CP-13 output that cannot be written is told, and ends with 1', () => {
+  const full = openSync('/dev/full', 'w')
+  onTestFinished(() => closeSync(full))
+  const { status, stderr } = spawnSync(process.execPath, [program, 'schema'], { stdio: ['ignore', full, 'pipe'], encoding: 'utf8' })
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^error: standard output cannot be written: ENOSPC.*\n$/)])
 })

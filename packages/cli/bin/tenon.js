@@ -20,17 +20,17 @@ process.on('exit', (code) => {
   process.exitCode = INTERNAL_FAULT
 })
 
-// A reader that left, such as `head`, is no fault.
+// A reader that left, such as `head`, is no fault; a full disk is told, and nothing more can be printed.
 stdout.on('error', (error) => {
-  if (error.code !== 'EPIPE') throw error
   finished = true
-  process.exit(0)
+  if (error.code !== 'EPIPE') stderr.write(`error: standard output cannot be written: ${error.message}\n`)
+  process.exit(error.code === 'EPIPE' ? 0 : 1)
 })
 
 const status = await main(process.argv.slice(2), { stdin, stdout, stderr, env, pid, cwd: workingDirectory() })
 finished = true
-// Ends even where a plugin left something behind, but not before what was printed has been passed on.
-stdout.write('', () => stderr.write('', () => process.exit(status)))
+// Ends even where a plugin left something behind, but not before what was printed has been passed on, or its failure been told.
+stdout.write('', () => stderr.write('', () => setImmediate(() => process.exit(status))))
 
 /** Somebody may have removed it; what needs it says so when it does. */
 function workingDirectory() {
