@@ -17,3 +17,5 @@ export interface GeneralFlags {
   readonly color?: boolean
   readonly debug?: boolean
 }
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const

@@ -1,16 +1,10 @@
 import { type Logger, pino } from 'pino'
 import type { GeneralFlags, Io } from './io.ts'
 import { plainText } from './terminal-text.ts'
-import { UsageError } from './usage-error.ts'
-
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 /** Logs go to standard error: lines of JSON, or on a terminal lines for people; stack traces only with `debug`. `show` writes one line there. */
 export function createLogger(io: Io, flags: GeneralFlags, show: (line: string) => void): { readonly logger: Logger; flush(): Promise<void> } {
   const level = flags.logLevel ?? (flags.quiet === true ? 'error' : 'warn')
-  if (!LOG_LEVELS.some((known) => known === level)) {
-    throw new UsageError(`unknown log level "${level}"; levels: ${LOG_LEVELS.join(', ')}`)
-  }
   let written: Promise<void> = Promise.resolve()
   const forPeople = (line: string): void => {
     written = written.then(async () => {

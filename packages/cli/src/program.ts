@@ -2,7 +2,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { COMPLETION_SHELLS, type CompletionShell, completionScript } from './completion.ts'
 import type { CommandContext } from './context.ts'
 import { EXIT_CODES_HELP, ExitCode } from './exit-codes.ts'
-import type { GeneralFlags, Io } from './io.ts'
+import { type GeneralFlags, type Io, LOG_LEVELS } from './io.ts'
 import { packageVersion } from './package-version.ts'
 import { Screen } from './screen.ts'
 
@@ -41,7 +41,7 @@ function describe(program: Command, io: Io): void {
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'print help for a command')
-    .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent (default: warn)')
+    .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent (default: warn)', logLevel)
     .option('--quiet', 'print results and errors only')
     .option('--no-color', 'print without colours, as NO_COLOR does')
     .option('--debug', 'print stack traces with errors')
@@ -111,6 +111,12 @@ function addCommands(program: Command, dispatch: Dispatch): void {
       }
       return dispatch(async () => print)([], flags)
     })
+}
+
+/** Here, so that it is wrong for every command, also for one that logs nothing. */
+function logLevel(value: string): string {
+  if (LOG_LEVELS.some((known) => known === value)) return value
+  throw new InvalidArgumentError(`unknown log level "${value}"; levels: ${LOG_LEVELS.join(', ')}`)
 }
 
 const CALL_HELP = `Ends with 1 if the result is an error, or if a command or a job failed: an exit code that is not 0, a signal, a deadline.

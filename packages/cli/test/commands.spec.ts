@@ -42,6 +42,7 @@ it.each([
   [['run', 'nonsense'], /"nonsense" is not a catalog file/],
   [['mcp', 'nonsense'], /"nonsense" is not a catalog file/],
   [['call', '--set', 'tools', 'echo'], /Write it like shell\.timeoutMs=60000/],
+  [['--log-level', 'loud', 'schema'], /unknown log level "loud"; levels: trace, debug/],
   [['--log-level', 'loud', 'call', 'echo'], /unknown log level "loud"; levels: trace, debug/],
 ])('CP-13 a wrong command line ends with 2 and a message: %j', async (args, message) => {
   const { status, stdout, stderr } = await tenon(args, { cwd: await folder(files) })
