@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as later } from 'node:timers/promises'
 import { JobError, Jobs } from '@tenon/jobs'
-import { definePlugin } from '@tenon/kernel'
+import { definePlugin, type Scope } from '@tenon/kernel'
 import jobsPlugin from '@tenon/plugin-jobs'
 import { ShellError } from '@tenon/shell'
 import type { ToolResult } from '@tenon/tools'
@@ -198,7 +198,8 @@ describe('one registry, several endings', () => {
       return found.length === 2 && found.map(Number)
     })
     const alive = () => pids.filter((pid) => existsSync(`/proc/${pid}/cmdline`) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep'))
-    expect(alive()).toEqual(pids)
+    // A child has its id before it is `sleep`.
+    await until(() => alive().length === pids.length)
     controller.abort()
     expect(await call).toMatchObject({ code: 'TOOL_ABORTED' })
     await until(() => alive().length === 0)
@@ -323,11 +324,12 @@ describe('one registry, several endings', () => {
     expect(shown(await held)).toBe('(no output)')
   })
 
-  it('TB-19 refused without a controller', async () => {
+  it('TB-19 refused without a controller that serves the session', async () => {
     const shell = new ScriptedShell(() => undefined)
     app = await compose({ tool: 'pwsh', shell })
     app.kernel.load(plugin(jobsPlugin))
     await app.kernel.settled()
+    app.jobs.attachController(app.kernel.scope, { name: 'for others', serves: () => false })
     await runsWithout(shell, 'JOB_NO_CONTROLLER', 'background jobs unavailable: no job controller serves this session')
   })
 
@@ -338,6 +340,7 @@ describe('one registry, several endings', () => {
       start: () => {
         throw new JobError('JOBS_CLOSED', 'the job registry is closed')
       },
+      whileControlled: (scope: Scope, body: (branch: Scope) => void) => body(scope),
     }
     const ending = definePlugin({ name: 'jobs', provides: [Jobs], activate: (scope) => scope.provide(Jobs, closed as unknown as Jobs) })
     app.kernel.load(ending)

@@ -73,7 +73,7 @@ describe.each(NAMES)('%s, variants', (tool) => {
     expect(published?.oneOf.map(({ properties }) => properties.kind.const)).toEqual(['background', 'promoted', 'foreground'])
   })
 
-  it('TB-08 a registry that loads later flips the schema, unloading flips it back, and the tool is never absent', async () => {
+  it('TB-08 a registry that loads later flips the schema once it has a controller, unloading either flips it back, and the tool is never absent', async () => {
     app = await compose({ tool, shell })
     const base = app.view
     await turns()
@@ -89,6 +89,16 @@ describe.each(NAMES)('%s, variants', (tool) => {
     const row = app.kernel.load(plugin(jobsPlugin))
     await row.ready()
     await app.kernel.settled()
+    // A registry whose jobs no model could read or stop starts none, so none are promised.
+    expect(app.view).toEqual(base)
+    const controller = app.kernel.scope.child('controller')
+    app.jobs.attachController(controller, { name: 'first' })
+    expect(app.view?.inputSchema).toEqual(schema(WAITS, true))
+    await turns()
+    await controller.close()
+    expect(app.view).toEqual(base)
+    await turns()
+    app.jobs.attachController(app.kernel.scope, { name: 'second' })
     expect(app.view?.inputSchema).toEqual(schema(WAITS, true))
     await turns()
     await row.unload()
@@ -98,7 +108,7 @@ describe.each(NAMES)('%s, variants', (tool) => {
     going = false
     await reader
     expect(absent).toBe(0)
-    expect(changes).toEqual(Array(2).fill({ added: [], removed: [], replaced: [tool] }))
+    expect(changes).toEqual(Array(4).fill({ added: [], removed: [], replaced: [tool] }))
   })
 
   it('TB-08 unloading the plugin under a registry removes the tool and logs nothing', async () => {

@@ -56,6 +56,11 @@ export interface Jobs {
    * Without one, no job starts.
    */
   attachController(scope: Scope, controller: { readonly name: string; serves?(session: Session): boolean }): void
+  /**
+   * For what only makes sense where jobs can start: runs `body` at once, or as soon as there is a controller, with a scope that ends when the
+   * last one leaves; and so again. Asks nobody whom it serves.
+   */
+  whileControlled(scope: Scope, body: (branch: Scope) => void): void
   /** Settled, unawaited, nobody told yet. For authors of notices. */
   dueNotices(): readonly JobView[]
   /** True exactly once per due notice: claiming precedes delivery. */

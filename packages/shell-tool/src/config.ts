@@ -3,7 +3,10 @@ import { z } from 'zod'
 /** Of the plugins that install a shell tool. */
 export const ShellToolConfig = z
   .strictObject({
-    enableRunInBackground: z.boolean().default(true).describe('Whether commands become jobs while a job registry is there.'),
+    enableRunInBackground: z
+      .boolean()
+      .default(true)
+      .describe('Whether commands become jobs while there is a job registry with a controller (jobs and tool-jobs).'),
     promoteOnTimeout: z
       .boolean()
       .default(true)

@@ -19,8 +19,9 @@ export interface ShellToolParts {
 const SECTION_ORDER = 105
 
 /**
- * Registers the tool of a dialect and its prompt section, for as long as the scope is open. While a job registry is there, the variant
- * that makes jobs of commands is stacked over the plain one: the tool is never absent, and nothing has to be put back.
+ * Registers the tool of a dialect and its prompt section, for as long as the scope is open. While jobs can start, which takes a
+ * registry and a controller, the variant that makes jobs of commands is stacked over the plain one: the tool is never absent, nothing has
+ * to be put back, and no model reads of a background that would be refused.
  */
 export function installShellTool<Offers extends AnyCapability>(
   scope: PluginScope<ShellToolConfig, Offers>,
@@ -33,6 +34,8 @@ export function installShellTool<Offers extends AnyCapability>(
   parts.tools.register(scope, foregroundTool(dialect, parts, enableRunInBackground ? 'noRegistry' : 'switchedOff'))
   if (!enableRunInBackground) return
   scope.inject([Jobs], (fork, jobs) => {
-    parts.tools.register(fork, jobBackedTool(dialect, { shell, env, jobs, log: fork.log }, promoteOnTimeout))
+    jobs.whileControlled(fork, (branch) => {
+      parts.tools.register(branch, jobBackedTool(dialect, { shell, env, jobs, log: fork.log }, promoteOnTimeout))
+    })
   })
 }

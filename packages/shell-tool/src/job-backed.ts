@@ -20,7 +20,7 @@ export interface JobBackedParts {
   readonly log: Logger
 }
 
-/** The tool while a job registry is there: a command is a job from its first moment, foreground is a property of the wait. */
+/** The tool while jobs can start: a command is a job from its first moment, foreground is a property of the wait. */
 export function jobBackedTool(
   dialect: ToolDialect,
   parts: JobBackedParts,

@@ -25,8 +25,27 @@ export function attachController(
   }
   scope.defer(() => {
     jobs.controllers = jobs.controllers.filter((other) => other !== controller)
+    jobs.controllersChanged.emit()
   })
   jobs.controllers = [...jobs.controllers, controller]
+  jobs.controllersChanged.emit()
+}
+
+/** @throws KernelError SCOPE_CLOSED */
+export function whileControlled(jobs: KeptJobs, scope: Scope, body: (branch: Scope) => void): void {
+  let branch: Scope | undefined
+  const follow = (): void => {
+    if (jobs.controllers.length === 0) {
+      branch?.close().catch((error: unknown) => scope.report(error, 'listener'))
+      branch = undefined
+    } else if (branch === undefined && !scope.closed) {
+      // A scope that is closing still hears: its children end before its listeners.
+      branch = scope.child('controlled')
+      body(branch)
+    }
+  }
+  jobs.controllersChanged.on(scope, follow)
+  follow()
 }
 
 /** @throws JobError JOB_NO_CONTROLLER: the model could neither read nor stop the job, nor be told of its end */

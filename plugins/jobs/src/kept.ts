@@ -29,6 +29,8 @@ export interface KeptJobs {
   readonly records: Map<JobId, JobRecord>
   readonly owners: Map<Session, Owner>
   controllers: readonly Controller[]
+  /** One came or left. */
+  readonly controllersChanged: Emitter<void>
   /** Settled, and nobody has been told. */
   readonly due: Set<JobRecord>
   lastSettledNumber: number
@@ -62,6 +64,7 @@ export function keptJobs(activation: Activation, change: Partial<Pick<KeepSpec<K
       records: new Map(),
       owners: new Map(),
       controllers: [],
+      controllersChanged: new Emitter<void>(),
       due: new Set(),
       lastSettledNumber: 0,
       events: new Emitter<Committed>(),

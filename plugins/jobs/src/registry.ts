@@ -13,7 +13,7 @@ import {
 } from '@tenon/jobs'
 import type { Scope } from '@tenon/kernel'
 import type { Session } from '@tenon/session'
-import { attachController } from './admission.ts'
+import { attachController, whileControlled } from './admission.ts'
 import { LEAST_READ_BYTES } from './channel.ts'
 import { subscribe } from './events.ts'
 import { Follower, type FollowOptions } from './follower.ts'
@@ -116,6 +116,10 @@ export class JobRegistry implements Jobs {
 
   attachController(scope: Scope, controller: { readonly name: string; serves?(session: Session): boolean }): void {
     attachController(this.#open(), scope, controller)
+  }
+
+  whileControlled(scope: Scope, body: (branch: Scope) => void): void {
+    whileControlled(this.#open(), scope, body)
   }
 
   dueNotices(): readonly JobView[] {

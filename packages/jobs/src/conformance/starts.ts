@@ -17,6 +17,30 @@ export function describeStarts(world: World): void {
         expect(start()).toBe('not refused')
       }))
 
+    it('JB-04 whoever depends on a controller hears of the first that comes and the last that leaves', () =>
+      world(async (inside) => {
+        const { jobs, host } = inside
+        const told: string[] = []
+        const follower = host.child('follower')
+        jobs.whileControlled(follower, (branch) => {
+          told.push('on')
+          branch.defer(() => void told.push('off'))
+        })
+        expect(told).toEqual(['on'])
+        const second = host.child('second')
+        jobs.attachController(second, { name: 'second' })
+        await inside.controller.close()
+        expect(told).toEqual(['on'])
+        await second.close()
+        expect(told).toEqual(['on', 'off'])
+        jobs.attachController(host, { name: 'third' })
+        expect(told).toEqual(['on', 'off', 'on'])
+        await follower.close()
+        expect(told).toEqual(['on', 'off', 'on', 'off'])
+        jobs.attachController(host, { name: 'fourth' })
+        expect(told).toHaveLength(4)
+      }))
+
     it.each<Partial<JobSpec>>([
       { kind: '' },
       { kind: 'Bash' },
