@@ -86,6 +86,11 @@ export class PluginLoader {
   }
 
   async #package(source: PluginSource & { kind: 'package' }, proceed: (file: string) => Promise<LoadOutcome>): Promise<LoadOutcome> {
+    // One letter before the colon is a drive.
+    if (/^[a-z][a-z0-9+.-]+:/i.test(source.name)) {
+      const hint = 'write the name of an installed package, or a path that starts with ./'
+      return failed({ code: 'PLUGIN_UNKNOWN', message: `"${source.name}" is a URL: plugins come from packages and files`, hint, files: NONE })
+    }
     const installation = await this.#lookup.installation()
     const found = await this.#lookup.find(source.name, [source.folder, ...installation])
     if (found.path !== undefined) return proceed(found.path)
@@ -119,7 +124,11 @@ export class PluginLoader {
   }
 
   async #bundled(source: PluginSource, file: string): Promise<LoadOutcome> {
-    if (source.kind === 'path' && !(await isFile(file))) return failed(await missingFile(file))
+    if (source.kind === 'path') {
+      const stats = await stat(file).catch(() => undefined)
+      if (stats?.isFile() !== true && stats?.isDirectory() !== true) return failed(await missingFile(file))
+      if (stats.isFile() && !CODE.test(file)) return failed(notCode(file))
+    }
     const files = new Map([[file, MISSING]])
     const fault = (problem: { message: string; hint?: string }, cause: unknown): LoadOutcome =>
       failed({ code: 'PLUGIN_LOAD_FAILED', ...problem, files, cause })
@@ -163,6 +172,15 @@ function isPlugin(value: unknown): value is Plugin {
   if (typeof value !== 'object' || value === null) return false
   const { name, activate, inject, provides } = value as Partial<Plugin>
   return typeof name === 'string' && typeof activate === 'function' && Array.isArray(inject) && Array.isArray(provides)
+}
+
+/** Other files can be bundled too, as data; what comes of it is no plugin. */
+const CODE = /\.[cm]?[jt]sx?$/i
+
+function notCode(file: string): LoadFault {
+  const catalog = /\.(ya?ml|json)$/i.test(file)
+  const hint = catalog ? 'to build on another catalog file, name it in `extends`' : 'write the path of a .js, .mjs or .ts file'
+  return { code: 'PLUGIN_INVALID', message: `${file} is no code of a plugin`, hint, files: NONE }
 }
 
 async function missingFile(file: string): Promise<LoadFault> {

@@ -120,6 +120,15 @@ it.each([
   ])
 })
 
+it.each([
+  ['https://example.org/plugin.js', /is a URL/, /installed package, or a path/],
+  ['./data.txt', /data\.txt is no code of a plugin/, /\.js, \.mjs or \.ts/],
+  ['./more.yaml', /more\.yaml is no code of a plugin/, /name it in `extends`/],
+])('CP-02 what cannot be a plugin is told as what it is: %s', async (use, message, hint) => {
+  const { diagnostics } = await check(`plugins:\n  odd: "${use}"\n`, { 'data.txt': 'export default {}', 'more.yaml': 'plugins: {}\n' })
+  expect(diagnostics).toEqual([expect.objectContaining({ message: expect.stringMatching(message), hint: expect.stringMatching(hint) })])
+})
+
 it('CP-02 a cycle is told with its path', async () => {
   const plugin = (name: string, needs: string, offers: string): string => `import { capability, definePlugin } from '@tenon/kernel'
 export default definePlugin({ name: '${name}', inject: [capability<object>('${needs}')], provides: [capability<object>('${offers}')], activate() {} })
