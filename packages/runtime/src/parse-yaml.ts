@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are expressions of catalog files.
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument, Scalar, type YAMLError, type YAMLMap } from 'yaml'
 import { type Diagnostic, diagnose } from './diagnostic.ts'
+import { jsonFault } from './json-fault.ts'
 import type { Located, LocatedEntry } from './located.ts'
 import type { Place, SourceText } from './source-text.ts'
 
@@ -26,6 +27,9 @@ export function parseYaml(source: SourceText): ParsedYaml {
     uniqueKeys: false,
   })
   const diagnostics = syntaxErrors(source, [...document.errors, ...document.warnings])
+  const fault = source.path.endsWith('.json') ? jsonFault(source) : undefined
+  // What the YAML of a JSON file has against it would be told in words of another language.
+  if (fault !== undefined) return { root: undefined, diagnostics: [fault] }
   if (diagnostics.length > 0) return { root: undefined, diagnostics }
   return new Reader(source, document).read()
 }

@@ -188,3 +188,16 @@ it('CP-04 a key named like a member of every object stays a key', async () => {
   ])
   expect(({} as Record<string, unknown>).polluted).toBeUndefined()
 })
+
+it.each([
+  ['a comment', '{\n  // mine\n  "plugins": {}\n}', '2:3'],
+  ['a trailing comma', '{\n  "plugins": {},\n}', '3:1'],
+  ['plain YAML', 'plugins:\n  engine: petrol-engine\n', '1:1'],
+  ['a word without quotes', '{\n  "plugins": { "engine": petrol-engine }\n}', '2:26'],
+  ['an end too early', '{ "plugins": {}', '1:16'],
+])('CP-02 a catalog file that ends in .json is JSON: %s', async (_, text, place) => {
+  const dir = await folder({ 'car.json': text })
+  const { diagnostics } = await checkCatalog(dir.file('car.json'), { firstParty: firstParty(), host: { env: {} } })
+  expect(diagnostics.map(({ code, line, column }) => [code, `${line}:${column}`])).toEqual([['CATALOG_SYNTAX', place]])
+  expect(diagnostics[0]?.hint).toContain('.yaml')
+})
