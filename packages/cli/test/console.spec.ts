@@ -68,6 +68,12 @@ it('CP-13 a long command is described by its beginning, and a tool without a com
   expect((await script(['bash'])).stdout).toBe('undefined (bash)\n')
 })
 
+it('CP-13 a tool with the name of a console command is told at the start', async () => {
+  const cwd = await folder({ 'tenon.yaml': CATALOG, 'tools.ts': TOOLS_PLUGIN.replace("name: 'where'", "name: 'rows'") })
+  const { status, stderr } = await tenon(['run'], { cwd, stdin: 'echo {"text":"x"}\n' })
+  expect([status, stderr]).toEqual([0, 'the tool "rows" cannot be called here: the console has a command of that name\n'])
+})
+
 it('CP-13 each console is a session of its own, in the directory it was started in', async () => {
   const { stdout, cwd } = await script(['where'])
   expect(stdout).toBe(`console-7 ${cwd}\n`)

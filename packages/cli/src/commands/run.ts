@@ -23,6 +23,7 @@ export async function run(context: CommandContext, args: readonly string[], flag
   const warn = (text: string): void => (terminal === undefined ? screen.complain(text) : terminal.interject(text))
   followEdits(runtime, context, { tell, warn })
   const console = new Console({ runtime, screen, cwd: io.cwd, sessionId: `console-${io.pid}`, tell: (text) => tell(plainText(text)) })
+  for (const name of console.hiddenTools) warn(plainText(`the tool "${name}" cannot be called here: the console has a command of that name`))
   // Awaited here: the host closes when this function is left.
   return await (terminal === undefined ? runScript(context, console) : terminal.run(console))
 }

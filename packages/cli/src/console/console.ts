@@ -31,6 +31,8 @@ export interface LineOutcome {
   readonly quit: boolean
 }
 
+const QUIT = new Set(['quit', 'exit'])
+
 /** Understands and carries out lines, one at a time; a session of its own. Knows nothing of where they come from. */
 export class Console {
   readonly #options: ConsoleOptions
@@ -54,6 +56,11 @@ export class Console {
     this.#verbs = new Map([...own, ...jobVerbs, ...rowVerbs].map((verb) => [verb.name, verb]))
   }
 
+  /** Tools that a line cannot call, since a command of the console has their name. */
+  get hiddenTools(): readonly string[] {
+    return this.#toolNames().filter((name) => this.#verbs.has(name) || QUIT.has(name))
+  }
+
   /** Cancels the call that runs; false if there is none. */
   cancel(): boolean {
     if (this.#running === undefined) return false
@@ -74,7 +81,7 @@ export class Console {
     if (parsed.kind === 'nothing') return { status: undefined, quit: false }
     if (parsed.kind === 'shell') return { status: await this.#shell(parsed.command), quit: false }
     const { word, rest } = parsed
-    if (word === 'quit' || word === 'exit') return { status: undefined, quit: true }
+    if (QUIT.has(word)) return { status: undefined, quit: true }
     const verb = this.#verbs.get(word)
     if (verb === undefined) return { status: await this.#tool(word, rest), quit: false }
     const status = await this.#cancellable((signal) => verb.run({ ...this.#options, signal }, rest))
