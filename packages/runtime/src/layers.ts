@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { didYouMean } from '@tenon/kernel'
 import { CatalogHead } from './catalog-schema.ts'
@@ -80,7 +80,12 @@ class LayersReader {
             : error instanceof TypeError
               ? 'it is not UTF-8 text'
               : (error as Error).message
-      return this.#refuse(named, 'CATALOG_UNREADABLE', `cannot read the catalog file ${file}: ${why}`)
+      return this.#refuse(
+        named,
+        'CATALOG_UNREADABLE',
+        `cannot read the catalog file ${file}: ${why}`,
+        code === 'ENOENT' ? await nearName(file) : undefined,
+      )
     }
   }
 
@@ -141,4 +146,12 @@ class LayersReader {
     this.diagnostics.push(diagnose(place, code, message, { hint }))
     return undefined
   }
+}
+
+async function nearName(file: string): Promise<string | undefined> {
+  const folder = path.dirname(file)
+  const names = await readdir(folder).catch(() => undefined)
+  if (names === undefined) return `there is no folder ${folder}`
+  const meant = didYouMean(path.basename(file), names)
+  return meant === undefined ? undefined : `did you mean ${meant}, in the same folder?`
 }

@@ -201,3 +201,11 @@ it.each([
   expect(diagnostics.map(({ code, line, column }) => [code, `${line}:${column}`])).toEqual([['CATALOG_SYNTAX', place]])
   expect(diagnostics[0]?.hint).toContain('.yaml')
 })
+
+it.each([
+  ['./bass.yaml', 'did you mean base.yaml, in the same folder?'],
+  ['./nowhere/base.yaml', expect.stringMatching(/^there is no folder .*nowhere$/)],
+])('CP-03 did-you-mean for a catalog file that is not there: %s', async (name, hint) => {
+  const { diagnostics } = await check({ 'base.yaml': base, 'top.yaml': `extends: ${name}\nplugins: {}\n` })
+  expect(diagnostics[0]).toMatchObject({ code: 'CATALOG_UNREADABLE', line: 1, column: 10, hint })
+})
