@@ -37,7 +37,8 @@ function faultsOf(issue: Issue, base: Path, schema: z.ZodType, value: unknown): 
     case 'invalid_union':
       return unionFaults(issue, path, schema, value)
     case 'invalid_type':
-      return [{ kind: 'invalid', path, message: expectation(typeName(issue.expected), actual) }]
+      // Without the value: it may have come from the environment.
+      return [{ kind: 'invalid', path, message: expectation(typeName(issue.expected), actual), ...quotesHint(issue.expected, actual) }]
     case 'invalid_value': {
       const meant =
         typeof actual === 'string'
@@ -55,6 +56,10 @@ function faultsOf(issue: Issue, base: Path, schema: z.ZodType, value: unknown): 
       return [{ kind: 'invalid', path, message: `${issue.code === 'custom' ? message : lowerFirst(message)}${got}` }]
     }
   }
+}
+
+function quotesHint(expected: string, actual: unknown): { readonly hint?: string } {
+  return expected === 'string' && (typeof actual === 'number' || typeof actual === 'boolean') ? { hint: 'put it in quotes' } : {}
 }
 
 function unknownKey(key: string, path: Path, schema: z.ZodType): SchemaFault {

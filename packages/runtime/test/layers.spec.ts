@@ -209,3 +209,8 @@ it.each([
   const { diagnostics } = await check({ 'base.yaml': base, 'top.yaml': `extends: ${name}\nplugins: {}\n` })
   expect(diagnostics[0]).toMatchObject({ code: 'CATALOG_UNREADABLE', line: 1, column: 10, hint })
 })
+
+it('CP-02 a number where a text belongs wants quotes', async () => {
+  const { diagnostics } = await check({ 'top.yaml': 'name: 5\nplugins: { engine: petrol-engine }\n' })
+  expect(diagnostics).toMatchObject([{ code: 'CATALOG_SHAPE', line: 1, column: 7, hint: 'put it in quotes' }])
+})
