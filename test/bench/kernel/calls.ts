@@ -1,5 +1,5 @@
 import { capability, definePlugin, Emitter, Kernel, Scope } from '@tenon/kernel'
-import { runningMs } from '../measuring/clock.ts'
+import { stopwatch } from '../measuring/clock.ts'
 import { type Context, newContext } from './cordis.ts'
 import { times } from './workloads.ts'
 
@@ -95,9 +95,9 @@ function alternating<V extends string>(rounds: number, calls: number, variants: 
     for (const name of names) {
       // A call of cordis costs a hundred times as much: as many of them would take most of the time.
       const made = name === 'cordis' ? Math.ceil(calls / 100) : calls
-      const began = runningMs()
+      const elapsed = stopwatch()
       variants[name](made)
-      if (round >= WARM_UP_ROUNDS) measured[name].push(((runningMs() - began) * 1e6) / made)
+      if (round >= WARM_UP_ROUNDS) measured[name].push((elapsed() * 1e6) / made)
     }
   }
   return measured

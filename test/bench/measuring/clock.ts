@@ -8,15 +8,27 @@ const SCHEDSTAT = `/proc/self/task/${process.pid}/schedstat`
  * is no cost of what is measured. The kernel of the platform brings it up to date a few hundred times a second, so a difference is
  * good to some milliseconds. Where the platform does not tell, the time that has passed.
  */
-export const runningMs: () => number = tells() ? () => Number(readFileSync(SCHEDSTAT, 'latin1').split(' ')[0]) / 1e6 : () => performance.now()
+const runningMs: () => number = tells() ? () => Number(readFileSync(SCHEDSTAT, 'latin1').split(' ')[0]) / 1e6 : () => performance.now()
+
+/** Starts now; each call tells the milliseconds since then. */
+export function stopwatch(): () => number {
+  const began = runningMs()
+  const wall = performance.now()
+  // The scheduler accounts in ticks: what ends within one shows as nothing. It ran no longer than it took.
+  return () => runningMs() - began || performance.now() - wall
+}
+
+/** The same for the time that has passed, where waiting is what is measured. */
+export function wallClock(): () => number {
+  const began = performance.now()
+  return () => performance.now() - began
+}
 
 /** Milliseconds that `work` takes. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
-  const began = runningMs()
-  const wall = performance.now()
+  const elapsed = stopwatch()
   await work()
-  // The scheduler accounts in ticks: what ends within one shows as nothing. It ran no longer than it took.
-  return runningMs() - began || performance.now() - wall
+  return elapsed()
 }
 
 function tells(): boolean {

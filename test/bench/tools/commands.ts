@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as later } from 'node:timers/promises'
 import { Shell } from '@tenon/shell'
+import { wallClock } from '../measuring/clock.ts'
 import { type Composition, withBash } from './compositions.ts'
 import { leftByCalls, perCall } from './rounds.ts'
 
@@ -20,7 +21,7 @@ export async function bash(rounds: number, calls: number): Promise<Record<string
     },
   }
   // What a command takes is mostly waiting for it.
-  const measured = await perCall(rounds, calls, variants, () => performance.now())
+  const measured = await perCall(rounds, calls, variants, wallClock)
   await composition.close()
   return measured
 }

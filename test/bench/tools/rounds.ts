@@ -1,5 +1,5 @@
 import { collectGarbage } from '../measuring/child.ts'
-import { runningMs } from '../measuring/clock.ts'
+import { stopwatch } from '../measuring/clock.ts'
 
 const WARM_UP_ROUNDS = 5
 
@@ -11,15 +11,15 @@ export async function perCall<V extends string>(
   rounds: number,
   calls: number,
   variants: Record<V, (calls: number) => unknown>,
-  now: () => number = runningMs,
+  start: () => () => number = stopwatch,
 ): Promise<Record<V, number[]>> {
   const names = Object.keys(variants) as V[]
   const measured = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<V, number[]>
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
     for (const name of names) {
-      const began = now()
+      const elapsed = start()
       await variants[name](calls)
-      if (round >= 0) measured[name].push(((now() - began) * 1_000) / calls)
+      if (round >= 0) measured[name].push((elapsed() * 1_000) / calls)
     }
   }
   return measured
