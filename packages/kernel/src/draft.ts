@@ -119,7 +119,7 @@ export class Draft implements Transaction {
     const before = row.desired
     this.#edits.set(row, desired)
     // A command that came since then is not part of this edit, and stands.
-    this.#undo.push(() => row.wanted && row.desired === desired && this.#edits.set(row, before))
+    this.#undo.push(() => row.wanted && row.desired === desired && row.confirmed !== desired && this.#edits.set(row, before))
     this.#changed.add(row)
     this.required.add(row)
     this.lists[list].push(row.id)

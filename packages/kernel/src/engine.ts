@@ -157,6 +157,7 @@ export class Engine implements Observer, TransactionHost {
     try {
       const desired = this.edits.desire(row.desired.plugin, config, row.id, row.budgets)
       if (isFailing(row) || !isDeepStrictEqual(desired.config, row.desired.config)) this.edits.set(row, desired)
+      else row.confirmed = row.desired
     } catch (error) {
       return Promise.reject(error)
     }

@@ -69,6 +69,8 @@ export class RowUnit extends Node {
   generation = 0
   /** Unloaded by a transaction that has not been verified yet: what it kept may have to come back. */
   parked = false
+  /** A desired state that a command has asked for again: it stands, whatever becomes of the transaction it came from. */
+  confirmed: Desired | undefined
   unloaded = false
   kept: Kept | undefined
   handle: Row | undefined

@@ -213,7 +213,10 @@ describe('commands that arrive while a transaction runs', () => {
     expect(kernel.get(A)).toBe('two')
   })
 
-  it('KN-29 stand even for a row that the transaction itself has changed', async () => {
+  it.each([
+    ['to something else', 'best'],
+    ['to the very same', 'better'],
+  ])('KN-29 stand even for a row that the transaction itself has changed: %s', async (_, config) => {
     await using kernel = new Kernel(quiet)
     const row = kernel.load(setting([]), 'good')
     await row.ready()
@@ -223,12 +226,12 @@ describe('commands that arrive while a transaction runs', () => {
       tx.load(traced([], 'broken', { up, fails: () => true }))
     })
     await up.reached
-    row.reconfigure('best').catch(() => undefined)
+    row.reconfigure(config).catch(() => undefined)
     await drained()
     up.open()
     expect((await transaction).outcome).toBe('rolled-back')
     await kernel.settled()
-    expect(kernel.get(A)).toBe('best')
+    expect(kernel.get(A)).toBe(config)
   })
 
   it('KN-29 the id of a row that a transaction unloads is not free before it has been committed', async () => {

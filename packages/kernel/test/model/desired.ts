@@ -10,6 +10,8 @@ export interface Wanted {
   readonly shape: RowShape
   readonly order: number
   wish: Wish
+  /** The wish that a command has repeated. */
+  confirmed?: Wish
 }
 
 /** What the commands ask for: the model's side of the desired state, in load order, with what a transaction has to take back. */
@@ -47,8 +49,14 @@ export class Desired {
     wanted.wish = wish
     // A command that came later is no part of the transaction, and stands.
     this.#undo?.push(() => {
-      if (wanted.wish === wish) wanted.wish = before
+      if (wanted.wish === wish && wanted.confirmed !== wish) wanted.wish = before
     })
+  }
+
+  /** A command asks for what is wanted already: from now on it is wanted for the command's sake too. */
+  confirm(id: string): void {
+    const wanted = this.#rows.get(id)
+    if (wanted !== undefined) wanted.confirmed = wanted.wish
   }
 
   /** Runs the edits of a transaction: they can be taken back, what commands do meanwhile cannot. */

@@ -172,7 +172,7 @@ class Play {
     if (row === undefined) this.#disagree(`${id} is wanted, and the kernel has no such row`)
     if (step.do === 'ready') this.#ask(`ready ${id}`, row.ready())
     else if (step.do === 'reconfigure') {
-      this.#reconfigure(id, step.config)
+      if (!this.#reconfigure(id, step.config)) this.#desired.confirm(id)
       this.#ask(`reconfigure ${id}`, row.reconfigure(step.config))
     } else {
       this.#desired.unload(id)
