@@ -7,8 +7,8 @@ import toolJobs from '@tenon/plugin-tool-jobs'
 import toolsPlugin from '@tenon/plugin-tools'
 import { type Notice, openSession, type Session } from '@tenon/session'
 import { SystemPrompt } from '@tenon/system-prompt'
+import { type LogLine, recordedLog } from '@tenon/testkit'
 import { type ToolResult, Tools } from '@tenon/tools'
-import { type LogLine, recordedLog } from '../../plugins/jobs/test/recorded-log.ts'
 
 export interface Delivered {
   readonly to: Session

@@ -15,8 +15,8 @@ import toolPwsh from '@tenon/plugin-tool-pwsh'
 import tools from '@tenon/plugin-tools'
 import { type NoticeQueue, openSession, type Session } from '@tenon/session'
 import { SystemPrompt } from '@tenon/system-prompt'
+import { type LogLine, recordedLog } from '@tenon/testkit'
 import { Tools } from '@tenon/tools'
-import { type LogLine, recordedLog } from '../../plugins/jobs/test/recorded-log.ts'
 import { STAND_IN } from '../../plugins/local-pwsh/test/played-script.ts'
 
 type Config = Readonly<Record<string, unknown>>

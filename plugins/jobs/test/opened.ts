@@ -2,10 +2,10 @@ import { type JobEvent, type JobId, type JobSpec, Jobs, type JobView } from '@te
 import { Producer } from '@tenon/jobs/conformance'
 import { Kernel, Scope } from '@tenon/kernel'
 import { openSession, type Session } from '@tenon/session'
+import { type LogLine, recordedLog } from '../../../packages/testkit/src/recorded-log.ts'
 import type { JobsConfig } from '../src/config.ts'
 import { jobsPlugin } from '../src/plugin.ts'
 import { FakeClock } from './fake-clock.ts'
-import { type LogLine, recordedLog } from './recorded-log.ts'
 
 /** A kernel with the registry on a clock of the test's, a controller, a session, and a record of what was announced and logged. */
 export class Opened implements AsyncDisposable {

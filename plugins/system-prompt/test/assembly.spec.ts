@@ -4,7 +4,7 @@ import systemPrompt from '@tenon/plugin-system-prompt'
 import { openSession, type Session } from '@tenon/session'
 import { type PromptSection, SystemPrompt } from '@tenon/system-prompt'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { recordedLog } from './recorded-log.ts'
+import { recordedLog } from '../../../packages/testkit/src/recorded-log.ts'
 
 let kernel: Kernel
 let prompt: SystemPrompt
