@@ -3,7 +3,8 @@ import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { contentsOf, entriesOf, outputOf, PackedPackages } from './packed/packed-packages.ts'
+import { publishFaults, typeFaults } from './packed/package-lint.ts'
+import { contentsOf, entriesOf, type Manifest, outputOf, type PackedPackage, PackedPackages, publishedNames } from './packed/packed-packages.ts'
 
 const tenon = fileURLToPath(new URL('../packages/cli/bin/tenon.js', import.meta.url))
 const examples = fileURLToPath(new URL('../examples', import.meta.url))
@@ -29,6 +30,27 @@ describe('every package', () => {
     }
     expect(packed.all.length).toBeGreaterThan(20)
     expect(faults).toEqual([])
+  })
+
+  it.each(publishedNames().map((name) => [name]))('%s: publint has nothing against it', async (name) => {
+    expect(await publishFaults(packed.one(name))).toEqual([])
+  })
+
+  it.each(publishedNames().map((name) => [name]))('%s: its types are right, whichever way an ES module resolves them', async (name) => {
+    expect(await typeFaults(packed.one(name))).toEqual([])
+  })
+
+  it('these two checks find faults: a file that is not there, types behind the code, types of another module kind', async () => {
+    const changed = (exports: Manifest['exports'] & object, rest: Partial<Manifest> = {}): Promise<PackedPackage> =>
+      packed.withManifest(packed.one('@tenon/session'), { ...rest, exports })
+    const absent = await changed({ '.': { types: './dist/index.d.ts', default: './dist/nothing.js' } })
+    expect(await publishFaults(absent)).toEqual([expect.stringMatching(/^error: .*nothing\.js.*does not exist/)])
+    const late = await changed({ '.': { default: './dist/index.js', types: './dist/index.d.ts' } })
+    expect(await publishFaults(late)).toContainEqual(expect.stringMatching(/types should be the first/))
+    const untyped = await changed({ '.': { types: './dist/nothing.d.ts', default: './dist/index.js' } })
+    expect(await typeFaults(untyped)).toContainEqual(expect.stringMatching(/^FallbackCondition.*"node16-esm"/))
+    const other = await changed({ '.': './dist/index.js' }, { type: 'commonjs' })
+    expect(await typeFaults(other)).toEqual([expect.stringMatching(/^UnexpectedModuleSyntax/)])
   })
 
   it('installs from its tarball into an empty project; each entry has types, and is imported', async () => {

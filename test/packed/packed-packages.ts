@@ -41,6 +41,11 @@ export function entriesOf({ name, exports = {} }: Manifest): readonly Entry[] {
   }))
 }
 
+/** The names of all packages that are published. */
+export function publishedNames(): readonly string[] {
+  return members().map(({ name }) => name)
+}
+
 /** Every package that is published, as the tarball somebody would get. */
 export class PackedPackages implements AsyncDisposable {
   readonly all: readonly PackedPackage[]
@@ -64,6 +69,24 @@ export class PackedPackages implements AsyncDisposable {
 
   get names(): readonly string[] {
     return this.all.map(({ manifest }) => manifest.name)
+  }
+
+  /** @throws if it is not published */
+  one(name: string): PackedPackage {
+    const found = this.all.find(({ manifest }) => manifest.name === name)
+    if (found === undefined) throw new Error(`${name} is not among the packed packages`)
+    return found
+  }
+
+  /** The same tarball with another manifest, to see whether a check notices. */
+  async withManifest({ manifest, tarball }: PackedPackage, change: Partial<Manifest>): Promise<PackedPackage> {
+    const folder = await mkdtemp(join(this.#folder, 'changed-'))
+    await run('tar', ['-xzf', tarball, '-C', folder])
+    const file = join(folder, 'package', 'package.json')
+    const changed = { ...manifestIn(dirname(file)), ...change }
+    await writeFile(file, JSON.stringify(changed))
+    await run('tar', ['-czf', join(folder, 'changed.tgz'), '-C', folder, 'package'])
+    return { manifest: { ...manifest, ...change }, tarball: join(folder, 'changed.tgz') }
   }
 
   /** A new folder outside the repository. */
