@@ -1,4 +1,4 @@
-import type { Jobs, JobView } from '@tenon/jobs'
+import type { Jobs } from '@tenon/jobs'
 import type { Tool } from '@tenon/tools'
 import { z } from 'zod'
 import { list, listedJob } from './job-schema.ts'
@@ -20,7 +20,11 @@ export function jobList(jobs: Jobs): Tool<typeof input, typeof output> {
     async execute(_input, call) {
       const all = jobs.list(call.session)
       const live = all.filter(({ finishedAt }) => finishedAt === undefined)
-      const settled = all.filter(({ finishedAt }) => finishedAt !== undefined).sort(newestFirst)
+      // From the one that was started last: of those that ended in the same millisecond it stays the first.
+      const settled = all
+        .filter(({ finishedAt }) => finishedAt !== undefined)
+        .reverse()
+        .sort((a, b) => (b.finishedAt ?? 0) - (a.finishedAt ?? 0))
       const shown = [...live, ...settled.slice(0, Math.max(0, SHOWN - live.length))]
       return { jobs: shown.map(list), notShown: all.length - shown.length }
     },
@@ -30,9 +34,4 @@ export function jobList(jobs: Jobs): Tool<typeof input, typeof output> {
       return [{ type: 'text', text: lines.length === 0 ? text.noJobs : lines.join('\n') }]
     },
   }
-}
-
-/** By the end; of those that ended in the same millisecond the one that was started last. */
-function newestFirst(a: JobView, b: JobView): number {
-  return (b.finishedAt ?? 0) - (a.finishedAt ?? 0) || b.startedAt - a.startedAt
 }
