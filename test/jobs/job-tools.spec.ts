@@ -128,6 +128,22 @@ describe('job_list', () => {
     expect(result).not.toHaveProperty('value.jobs.0.detail')
   })
 
+  it('JB-68 how a program ended is a fact of the value, in each of the three tools', async () => {
+    const [exited, died] = [start(), start()]
+    await exited.end({ status: 'completed', outcome: 'exit code: 3', exitCode: 3 })
+    await died.end({ status: 'killed', outcome: 'signal: SIGKILL', signal: 'SIGKILL' })
+    expect(await app.call('job_list')).toMatchObject({ value: { jobs: [{ signal: 'SIGKILL' }, { exitCode: 3 }] } })
+    expect(await app.call('job_output', { job_id: exited.id })).toMatchObject({ value: { job: { detail: { exitCode: 3 } } } })
+    expect(await app.call('job_kill', { job_id: died.id })).toMatchObject({ value: { job: { detail: { signal: 'SIGKILL' } } } })
+  })
+
+  it('JB-68 of two that ended in the same millisecond the one that was started last comes first', async () => {
+    const started = Array.from({ length: 10 }, () => start())
+    await Promise.all(started.map((producer) => producer.end()))
+    const settled = (await app.shown('job_list')).split('\n').map((line) => line.split(' ')[0])
+    expect(settled).toEqual(started.map(({ id }) => id).reverse())
+  })
+
   it('JB-68 shows fifty, and counts the rest', async () => {
     for (let n = 0; n < 60; n++) await start().end()
     const [a, b] = [start(), start()]

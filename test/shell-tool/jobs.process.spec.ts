@@ -150,6 +150,7 @@ describe.each(['bash', 'pwsh'] as const)('%s, commands as jobs', (tool) => {
   })
 
   it('TB-25 outcomes of jobs: exit code, signal, a trapped TERM after a kill, a failure of the infrastructure', async () => {
+    const facts: object[] = []
     const outcomeOf = async (command: string, kill = false): Promise<string> => {
       const value = delivered(await app.run(command, { run_in_background: true })) as { jobId: string }
       if (kill) {
@@ -157,7 +158,9 @@ describe.each(['bash', 'pwsh'] as const)('%s, commands as jobs', (tool) => {
         jobs.kill(value.jobId, 'host', { by: 'human', text: 'enough' })
       }
       const { job } = await jobs.wait(value.jobId, 10_000, 'host')
-      return `${job.status}, ${job.detail.outcome}`
+      const { outcome, exitCode, signal } = job.detail
+      facts.push({ exitCode, signal })
+      return `${job.status}, ${outcome}`
     }
     const shell = await open(tool)
     const scripts: Record<string, (run: ScriptedExecution) => void> = {
@@ -173,6 +176,7 @@ describe.each(['bash', 'pwsh'] as const)('%s, commands as jobs', (tool) => {
     expect(await outcomeOf('exit 7')).toBe('completed, exit code: 7')
     expect(await outcomeOf('kill -9 $$')).toBe('killed, signal: SIGKILL')
     expect(await outcomeOf(trapped, true)).toBe('killed, killed before exit; enough')
+    expect(facts).toEqual([{ exitCode: 7 }, { signal: 'SIGKILL' }, { exitCode: 0 }])
     if (tool === 'bash') return
     shell.script = (run) => run.end({ exitCode: null })
     expect(await outcomeOf('no code')).toBe('completed, exit code: 0')
@@ -180,6 +184,7 @@ describe.each(['bash', 'pwsh'] as const)('%s, commands as jobs', (tool) => {
     expect(await outcomeOf('no process')).toBe('failed, spawn failed: EAGAIN')
     shell.options = { failure: () => new ShellError('SHELL_MISSING', 'no shell') }
     expect(await outcomeOf('no shell')).toBe('failed, no shell')
+    expect(facts.slice(3)).toEqual([{ exitCode: 0 }, {}, {}])
   })
 })
 

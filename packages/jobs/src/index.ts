@@ -1,7 +1,7 @@
 export { JobError, type JobErrorCode } from './errors.ts'
 export type { JobEvent, JobFollow } from './events.ts'
 export type { JobOutcome, JobRun, JobSpec, StopReason } from './job-spec.ts'
-export type { Caller, JobId, JobStatus, JobView } from './job-view.ts'
+export type { Caller, JobDetail, JobId, JobStatus, JobView } from './job-view.ts'
 export { Jobs } from './jobs.ts'
 export type { ChannelReader, JobRead, Offsets, OutputChunk, OutputSource } from './output.ts'
 export { renderJobOutput } from './render-output.ts'

@@ -36,6 +36,10 @@ export interface JobOutcome {
   readonly status: 'completed' | 'killed' | 'failed'
   /** One line: `exit code: 1`, `signal: SIGTERM`. */
   readonly outcome?: string
+  /** Of a program that exited: the fact that `outcome` puts in words. An integer. */
+  readonly exitCode?: number
+  /** Of a program that died by a signal: its name, `SIGTERM`. */
+  readonly signal?: string
   /** Of a producer with a final output: becomes the ended channel `result`. */
   readonly value?: string
 }

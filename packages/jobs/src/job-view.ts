@@ -10,6 +10,18 @@ export type JobStatus = 'running' | 'stopping' | 'completed' | 'killed' | 'faile
 /** A session reaches its own jobs only. `'host'` is a trusted control surface acting for a person; a tool must never pass it. */
 export type Caller = Session | 'host'
 
+/** What is known of the work itself, as far as its producer told. */
+export interface JobDetail {
+  readonly command?: string
+  readonly description?: string
+  /** Of a settled job, in words; of a killed one it ends with the reason. Programs look at the status, and at the next two. */
+  readonly outcome?: string
+  /** Of a program that exited. A command that failed has `completed` all the same, with a code that is not 0. */
+  readonly exitCode?: number
+  /** Of a program that died by a signal, whoever sent it. */
+  readonly signal?: string
+}
+
 /** Frozen plain data; a later change gives a new view. */
 export interface JobView {
   readonly id: JobId
@@ -19,8 +31,7 @@ export interface JobView {
   readonly owner: SessionId
   readonly attachment: 'foreground' | 'detached'
   readonly status: JobStatus
-  /** `outcome`: of a settled job, what the producer said; of a killed one it ends with the reason. */
-  readonly detail: { readonly command?: string; readonly description?: string; readonly outcome?: string }
+  readonly detail: JobDetail
   /** Epoch milliseconds. */
   readonly startedAt: number
   /** Epoch milliseconds. Present exactly when the status is terminal. */

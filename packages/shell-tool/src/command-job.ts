@@ -79,6 +79,9 @@ async function outcomeOf(execution: ShellExecution): Promise<JobOutcome> {
   const { status, exitCode, signal, sandbox } = execution
   // Only these can be failures of the infrastructure; asking every execution would make a text of every output.
   if ((exitCode === null && signal === null) || sandbox?.runnerFailed === true) await execution.result()
-  if (status === 'killed') return { status, outcome: signal === null ? outcomes.killedBeforeExit : outcomes.signal(signal) }
-  return { status: 'completed', outcome: outcomes.exitCode(exitCode ?? 0) }
+  if (status === 'killed') {
+    const facts = { ...(exitCode === null ? {} : { exitCode }), ...(signal === null ? {} : { signal }) }
+    return { status, outcome: signal === null ? outcomes.killedBeforeExit : outcomes.signal(signal), ...facts }
+  }
+  return { status: 'completed', outcome: outcomes.exitCode(exitCode ?? 0), exitCode: exitCode ?? 0 }
 }

@@ -1,4 +1,4 @@
-import type { JobEvent, JobOutcome, StopReason } from '@tenon/jobs'
+import type { JobDetail, JobEvent, JobOutcome, StopReason } from '@tenon/jobs'
 import { openChannel, sizesOf } from './channel.ts'
 import { announce } from './events.ts'
 import { viewOf } from './job-view.ts'
@@ -57,9 +57,15 @@ export function tellOfEnd(record: JobRecord): void {
 /** What a producer's promise resolved to; nonsense is a failure. */
 export function readOutcome(outcome: JobOutcome): Ending {
   try {
-    const { status, outcome: said, value } = outcome
+    const { status, outcome: said, exitCode, signal, value } = outcome
     if (!['completed', 'killed', 'failed'].includes(status)) return { status: 'failed', outcome: text.invalidOutcome }
-    return { status, ...(typeof said === 'string' ? { outcome: said } : {}), ...(typeof value === 'string' ? { value } : {}) }
+    return {
+      status,
+      ...(typeof said === 'string' ? { outcome: said } : {}),
+      ...(Number.isSafeInteger(exitCode) ? { exitCode: exitCode as number } : {}),
+      ...(typeof signal === 'string' && signal !== '' ? { signal } : {}),
+      ...(typeof value === 'string' ? { value } : {}),
+    }
   } catch {
     return { status: 'failed', outcome: text.invalidOutcome }
   }
@@ -74,8 +80,7 @@ function commitEnd(jobs: KeptJobs, record: JobRecord, ending: Ending): void {
   record.cancelStopTimer?.()
   record.cancelStopTimer = undefined
   record.run = undefined
-  const outcome = outcomeText(ending, record.stop)
-  if (outcome !== undefined) record.detail = Object.freeze({ ...record.detail, outcome })
+  record.detail = Object.freeze({ ...record.detail, ...settledDetail(ending, record.stop) })
   record.finishedAt = clock.epoch()
   record.finishedMs = clock.now()
   record.settledNumber = ++jobs.lastSettledNumber
@@ -86,6 +91,16 @@ function commitEnd(jobs: KeptJobs, record: JobRecord, ending: Ending): void {
   }
   for (const channel of record.channels) channel.settledSize = sizesOf(jobs, record, channel).size
   record.status = ending.status
+}
+
+function settledDetail(ending: Ending, stop: StopReason | undefined): JobDetail {
+  const { exitCode, signal } = ending
+  const outcome = outcomeText(ending, stop)
+  return {
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(exitCode === undefined ? {} : { exitCode }),
+    ...(signal === undefined ? {} : { signal }),
+  }
 }
 
 /** Of a killed job it ends with the reason: `signal: SIGTERM; cancelled by the user`. */

@@ -224,6 +224,23 @@ describe('facts', () => {
     expect(app.settlements).toMatchObject([{ cause }])
   })
 
+  it.each([[{ exitCode: 1.5, signal: '' }], [{ exitCode: '3', signal: 9 }], [{ exitCode: Number.NaN }], [{ exitCode: null, signal: null }]])(
+    'JB-20 %j is no fact of an end, and is left out',
+    async (facts) => {
+      const producer = app.start({ detail: { command: 'make' } })
+      await producer.end({ status: 'completed', ...(facts as object) })
+      expect(app.get(producer.id).detail).toEqual({ command: 'make' })
+    },
+  )
+
+  it('JB-20 nothing is said of the end of a program that did not stop within its budget', async () => {
+    const producer = app.start({ stopBudgetMs: 5 })
+    app.jobs.kill(producer.id, 'host', human)
+    app.clock.advance(5)
+    await producer.end({ status: 'killed', signal: 'SIGTERM' })
+    expect(app.get(producer.id).detail).toEqual({ outcome: 'did not stop; work may be orphaned' })
+  })
+
   it('JB-20 teardown is the cause of whatever ends in it, also of what was being stopped', async () => {
     const [one, two] = [app.start(), app.start()]
     app.jobs.kill(one.id, 'host', human)

@@ -10,7 +10,13 @@ export const reportedJob = z.strictObject({
   label: z.string(),
   attachment: z.enum(['foreground', 'detached']),
   status: z.enum(['running', 'stopping', 'completed', 'killed', 'failed']),
-  detail: z.strictObject({ command: z.string().optional(), description: z.string().optional(), outcome: z.string().optional() }),
+  detail: z.strictObject({
+    command: z.string().optional(),
+    description: z.string().optional(),
+    outcome: z.string().optional(),
+    exitCode: z.int().optional(),
+    signal: z.string().optional(),
+  }),
   startedAt: z.number(),
   finishedAt: z.number().optional(),
   durationMs: count(),
@@ -22,13 +28,16 @@ export const reportedJob = z.strictObject({
 export type ReportedJob = z.input<typeof reportedJob>
 
 /** One of many: without the command and the sizes, which can be long. */
-export const listedJob = reportedJob.omit({ detail: true, output: true, replyLimitBytes: true }).extend({ outcome: z.string().optional() })
+export const listedJob = reportedJob
+  .omit({ detail: true, output: true, replyLimitBytes: true })
+  .extend(reportedJob.shape.detail.omit({ command: true, description: true }).shape)
 export type ListedJob = z.input<typeof listedJob>
 
 export const offsets = z.record(z.string(), count())
 
 export function list({ owner: _owner, detail, output: _output, replyLimitBytes: _limit, ...job }: JobView): ListedJob {
-  return { ...(job as Omit<ListedJob, 'outcome'>), ...(detail.outcome === undefined ? {} : { outcome: detail.outcome }) }
+  const { command: _command, description: _description, ...end } = detail
+  return { ...job, ...end }
 }
 
 export function report({ owner: _, ...job }: JobView): ReportedJob {

@@ -44,6 +44,19 @@ export function describeEnds(world: World): void {
           { cause: 'producer', job: { detail: { outcome: 'exit code: 0' } } },
         ])
       }))
+
+    it('JB-20 how a program ended stands beside the words, as facts', () =>
+      world(async (inside) => {
+        const [exited, died, trapped] = [inside.start(), inside.start(), inside.start()]
+        inside.jobs.kill(trapped.id, 'host', human)
+        await exited.end({ status: 'completed', outcome: 'exit code: 3', exitCode: 3 })
+        await died.end({ status: 'killed', outcome: 'signal: SIGKILL', signal: 'SIGKILL' })
+        await trapped.end({ status: 'killed', outcome: 'killed before exit', exitCode: 0 })
+        const detailOf = ({ id }: { readonly id: string }) => inside.jobs.get(id, inside.session).detail
+        expect(detailOf(exited)).toEqual({ outcome: 'exit code: 3', exitCode: 3 })
+        expect(detailOf(died)).toEqual({ outcome: 'signal: SIGKILL', signal: 'SIGKILL' })
+        expect(detailOf(trapped)).toEqual({ outcome: 'killed before exit; cancelled by the user', exitCode: 0 })
+      }))
   })
 
   describe('a kill', () => {
