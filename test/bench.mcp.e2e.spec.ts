@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const measurement = pathToFileURL(join(root, 'scripts/bootstrap/measurement.mjs')).href
+
+/** Each section is a process of its own, and starts servers. */
+const LONGEST_MS = 120_000
+
+let folder = ''
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tenon-bench-mcp-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+it('a trial of the mcp bench measures round trips, calls at once and followed jobs, and reports them', { timeout: LONGEST_MS }, async () => {
+  const report = join(folder, 'performance.md')
+  const program = `await (await import(${JSON.stringify(measurement)})).runMeasurement(...JSON.parse(process.argv[1]))`
+  const args = [root, 'bench', ['mcp', '--quick', '--report', report]]
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, JSON.stringify(args)], { cwd: root })
+  const text = await readFile(report, 'utf8')
+  expect(text).toContain('<!-- bench:mcp -->')
+  expect(text).toContain(stdout.trim())
+  for (const finding of [
+    /`true` through MCP over the same through the bare server +\| [\d.]+x/,
+    /`true` through MCP, 99th percentile +\| [\d.]+ ms/,
+    /`true` through the bare server, 99th percentile/,
+    /\d+ calls at once over the same through the bare server/,
+    /\d+ calls at once, until the last is answered/,
+    /the output of a job, followed by `job_output` +\| [\d.,]+ MiB\/s/,
+    /the resource of a job, read again and again +\| [\d.,]+ MiB\/s/,
+    /from what a job writes to the news of its resource +\| [\d.,]+ ms/,
+  ]) {
+    expect(stdout).toMatch(finding)
+  }
+  expect(text).not.toContain(root)
+})
