@@ -58,8 +58,8 @@ export class PackedPackages implements AsyncDisposable {
 
   static async pack(): Promise<PackedPackages> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'tenon-packed-')))
-    const published = ['./packages/*', './plugins/*', './catalog'].flatMap((place) => ['--filter', place])
-    await pnpm(['--recursive', ...published, 'pack', '--pack-destination', join(folder, 'tarballs')], root)
+    // As somebody with a clone does it.
+    await run(process.execPath, [join(root, 'examples', 'pack.mjs'), join(folder, 'tarballs')])
     const all = members().map((manifest) => {
       const file = `${manifest.name.replace('@', '').replace('/', '-')}-${manifest.version}.tgz`
       return { manifest, tarball: join(folder, 'tarballs', file) }

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { installSteps } from '../src/commands/new-plugin.ts'
 import { newPlugin, VERSIONS } from '../src/new-plugin.ts'
 import { folder, tenon } from './harness.ts'
 
@@ -14,7 +15,7 @@ describe('`tenon new plugin`', () => {
     const cwd = await folder()
     const { status, stdout, stderr } = await tenon(['new', 'plugin', '@acme/rain-map'], { cwd })
     expect(status).toBe(0)
-    expect(stdout).toMatch(/^made rain-map\/: .*"rain-map"[\s\S]*\n {2}cd rain-map\n {2}npm install\n {2}npm test\n {2}npx tenon call rain_map /)
+    expect(stdout).toMatch(/^made rain-map\/: .*"rain-map"[\s\S]*\n {2}cd rain-map\n[\s\S]* {2}npm test\n {2}npx tenon call rain_map /)
     const files = [
       'README.md',
       'package.json',
@@ -32,6 +33,14 @@ describe('`tenon new plugin`', () => {
       "export const RainMap = capability<RainMap>('rain-map')",
     )
     expect(await readdir(path.join(cwd, 'rain-map'))).toContain('.gitignore')
+  })
+
+  it('CP-15 says how to install: from the registry, or in a checkout, whose packages are in none, from what it packs', async () => {
+    const cwd = await folder({ 'a clone/examples/pack.mjs': '' })
+    expect(installSteps(path.join(cwd, 'examples', 'pack.mjs'))).toBe('  npm install\n')
+    const pack = path.join(cwd, 'a clone', 'examples', 'pack.mjs')
+    expect(installSteps(pack)).toBe(`  node "${pack}"\n  npm install --save-dev "${path.join(cwd, 'a clone', '.cache', 'packed')}"/*.tgz\n`)
+    expect((await tenon(['new', 'plugin', 'weather'], { cwd })).stdout).toContain(`  node ${path.join(root, 'examples', 'pack.mjs')}\n`)
   })
 
   it('CP-15 fills every place of its templates', async () => {
