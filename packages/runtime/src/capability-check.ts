@@ -16,6 +16,8 @@ export interface IdleRow {
   readonly id: string
   readonly why: string
   readonly broken: boolean
+  /** What keeps it from running, in the nearest file that says so. */
+  readonly claim: Place
   /** What it would provide; undefined if nobody can tell, since its code does not load. */
   provides(): Promise<readonly string[] | undefined>
 }
@@ -61,29 +63,47 @@ async function missing(options: CapabilityCheckOptions, providers: ReadonlyMap<s
   for (const row of options.rows) {
     for (const { key } of row.plugin.inject) {
       if (BUILT_IN.has(key) || providers.has(key)) continue
-      const hint = await supplyHint(key, options, providers.keys())
-      if (hint === undefined) continue
-      diagnostics.push(diagnose(row.place, 'CAPABILITY_MISSING', `row "${row.id}" needs "${key}", which no row provides`, { hint, ...aboutRow(row) }))
+      const supply = await supplyOf(key, row, options, providers.keys())
+      if (supply === undefined) continue
+      const { hint, place = row.place } = supply
+      diagnostics.push(diagnose(place, 'CAPABILITY_MISSING', `row "${row.id}" needs "${key}", which no row provides`, { hint, ...aboutRow(row) }))
     }
   }
   return diagnostics
 }
 
+interface Supply {
+  readonly hint: string
+  /** Of what takes the capability away, if that was written on top of the row in need. */
+  readonly place?: Place
+}
+
 /** Undefined if the gap is the work of a row whose plugin does not load: that is a fault already, and one fault is told once. */
-async function supplyHint(key: string, { idle, known }: CapabilityCheckOptions, present: Iterable<string>): Promise<string | undefined> {
+async function supplyOf(
+  key: string,
+  { id, plugin, claim }: CheckedRow,
+  { idle, known, files }: CapabilityCheckOptions,
+  present: Iterable<string>,
+): Promise<Supply | undefined> {
   let unreadable = false
   for (const row of idle) {
     const provides = await row.provides()
-    if (provides?.includes(key) === true) return row.broken ? undefined : `row "${row.id}" would provide it, but ${row.why}`
     unreadable ||= provides === undefined
+    if (provides?.includes(key) !== true) continue
+    if (row.broken) return undefined
+    const above = files.indexOf(row.claim.source.path) < files.indexOf(claim.source.path)
+    return { hint: `row "${row.id}" would provide it, but ${row.why}: put it in, or take "${id}" out too`, ...(above ? { place: row.claim } : {}) }
   }
   const plugins = await known()
   const able = [...plugins].filter(([, provides]) => provides.includes(key)).map(([name]) => name)
   const [first] = able
-  if (first !== undefined) return `provided by ${able.join(', ')}: add a row, for example \`${key}: ${first}\``
+  if (first !== undefined) return { hint: `provided by ${able.join(', ')}: add a row, for example \`${key}: ${first}\`` }
   if (unreadable) return undefined
-  const meant = didYouMean(key, new Set([...present, ...[...plugins.values()].flat()]))
-  return meant === undefined ? 'no known plugin provides it: add a row for one that does' : `did the plugin mean "${meant}"?`
+  // Not what it provides itself.
+  const own = new Set(plugin.provides.map((provided) => provided.key))
+  const others = new Set([...present, ...[...plugins.values()].flat()].filter((other) => !own.has(other)))
+  const meant = didYouMean(key, others)
+  return { hint: meant === undefined ? 'no known plugin provides it: add a row for one that does' : `did the plugin mean "${meant}"?` }
 }
 
 function* cycles(rows: readonly CheckedRow[], providers: ReadonlyMap<string, readonly CheckedRow[]>): Generator<Diagnostic> {

@@ -92,8 +92,12 @@ export class CatalogCheck {
   }
 
   #idleRows(read: readonly ReadRow[]): readonly IdleRow[] {
-    return read.flatMap(({ row, source, fault }): IdleRow[] => {
-      if (row === undefined || row.state === 'active' || source === undefined) return []
+    return read.flatMap(({ id, row, claim, source, fault }): IdleRow[] => {
+      if (row === undefined) {
+        // Which plugin is meant cannot be told, but most rows are named after it, or after what it provides.
+        return [{ id, why: 'its form is not valid', broken: true, claim, provides: async () => [id, ...((await this.#known()).get(id) ?? [])] }]
+      }
+      if (row.state === 'active' || source === undefined) return []
       const provides = async (): Promise<readonly string[] | undefined> => {
         if (row.loaded !== undefined) return keysOf(row.loaded.plugin)
         if (fault?.meant !== undefined) return (await this.#known()).get(fault.meant)
@@ -101,7 +105,7 @@ export class CatalogCheck {
         return outcome?.ok === true ? keysOf(outcome.plugin) : undefined
       }
       const why = row.state === 'skipped' ? `it is skipped here: ${row.why}` : (row.why ?? row.state)
-      return [{ id: row.id, why, broken: row.state === 'broken', provides }]
+      return [{ id: row.id, why, broken: row.state === 'broken', claim, provides }]
     })
   }
 

@@ -7,6 +7,7 @@ import { type Environment, expand } from './expression.ts'
 import { entry, keyPlaceOf, type Located, type LocatedMap, placeOf, toJson } from './located.ts'
 import { longRows, merge } from './merge.ts'
 import { parseYaml } from './parse-yaml.ts'
+import { noRow } from './row-head.ts'
 import { checkAgainst } from './schema-faults.ts'
 import { fingerprint, MISSING, type SourceFiles } from './source-files.ts'
 import { type Place, SourceText } from './source-text.ts'
@@ -120,7 +121,7 @@ class LayersReader {
       if (base?.rows !== undefined) rows = merge(rows, base.rows, report)
     }
     const own = entry(root, 'plugins')?.value
-    if (own?.kind === 'map') rows = longRows(merge(rows, longRows(own), report))
+    if (own?.kind === 'map') rows = longRows(merge(rows, withoutBareValues(longRows(own), rows, report), report))
     return rows?.kind === 'map' ? rows : undefined
   }
 
@@ -146,6 +147,18 @@ class LayersReader {
     this.diagnostics.push(diagnose(place, code, message, { hint }))
     return undefined
   }
+}
+
+/** `shell: 7` says nothing about a row that is named below: that one stands, or whoever needs it would be told of a second fault. */
+function withoutBareValues(rows: Located, below: Located | undefined, report: (diagnostic: Diagnostic) => void): Located {
+  if (rows.kind !== 'map') return rows
+  const entries = [...rows.entries].filter(([id, { value }]) => {
+    if (value.kind === 'map' || id.startsWith('$') || entry(below, id)?.value.kind !== 'map') return true
+    const { message, hint } = noRow(value)
+    report(diagnose(value.place, 'CATALOG_SHAPE', `row "${id}": ${message}`, { hint, row: id }))
+    return false
+  })
+  return { ...rows, entries: new Map(entries) }
 }
 
 async function nearName(file: string): Promise<string | undefined> {

@@ -36,19 +36,29 @@ export function parseYaml(source: SourceText): ParsedYaml {
 
 function syntaxErrors(source: SourceText, errors: readonly YAMLError[]): Diagnostic[] {
   const byLine = new Map<number, Diagnostic>()
-  for (const { code, message, pos } of errors) {
-    const diagnostic = diagnose({ source, start: pos[0], end: pos[1] }, 'CATALOG_SYNTAX', message, { hint: hintFor(code, source.lineAt(pos[0])) })
-    // One slip often makes the parser stumble several times over the rest of its line.
+  for (const error of errors) {
+    const place = { source, start: error.pos[0], end: error.pos[1] }
+    // After a slip that ends the document for the parser, every line below is one more.
+    if (byLine.size > 0 && error.message.includes(' in YAML stream')) continue
+    const { message, hint } = unquotedExpression(source, error.pos[0]) ?? { message: error.message, hint: hintFor(error.code) }
+    const diagnostic = diagnose(place, 'CATALOG_SYNTAX', message, { hint })
+    // One slip often makes it stumble several times over the rest of its line.
     if (!byLine.has(diagnostic.line)) byLine.set(diagnostic.line, diagnostic)
   }
   return [...byLine.values()]
 }
 
-function hintFor(code: string, line: string): string | undefined {
+/** Inside braces the parser stops at the `{` behind the `$`. */
+function unquotedExpression(source: SourceText, at: number): { readonly message: string; readonly hint: string } | undefined {
+  const { column } = source.position(at)
+  const [expression] = /^\$\{[^}]*\}/.exec(source.lineAt(at).slice(Math.max(0, column - 2))) ?? []
+  return expression === undefined ? undefined : { message: 'inside { } and [ ] an expression needs quotes', hint: `write "${expression}"` }
+}
+
+function hintFor(code: string): string | undefined {
   if (code === 'TAB_AS_INDENT') return 'indent with spaces'
   if (code === 'MULTIPLE_DOCS') return 'a catalog file is one document; remove the line `---`'
   if (code === 'TAG_RESOLVE_FAILED') return 'tags are not part of catalog files; write the value without it'
-  if (line.includes('${')) return 'inside { } and [ ] an expression needs quotes: "${env:NAME}"'
   return undefined
 }
 

@@ -21,6 +21,7 @@ export interface RowContext {
 }
 
 export interface ReadRow {
+  readonly id: string
   /** Undefined for a row whose plugin cannot be told. */
   readonly row: CompositionRow | undefined
   /** Its own form is wrong: whether it would apply is not known, so it claims nothing. */
@@ -39,7 +40,7 @@ export async function readRow(id: string, entry: LocatedEntry, context: RowConte
   const faults = new RowFaults(id, context.host.env)
   const { diagnostics } = faults
   const head = readHead(id, entry, context.ids, faults)
-  if (head === undefined) return { row: undefined, malformed: true, place: entry.key, claim: entry.key, diagnostics }
+  if (head === undefined) return { id, row: undefined, malformed: true, place: entry.key, claim: entry.key, diagnostics }
   faults.optional = head.value.criticality === 'optional'
   const { malformed } = head
   const place = (child(head.located, 'use') ?? entry).value.place
@@ -47,7 +48,7 @@ export async function readRow(id: string, entry: LocatedEntry, context: RowConte
   const source = context.sourceOf(head.value.use, place.source.folder)
   const idle = idleState(head, context.host)
   const base = { id, use: head.value.use, position: positionOf(place), optional: faults.optional, config: undefined }
-  if (idle !== undefined) return { row: { ...base, ...idle, origins: originsOf(head.located) }, malformed, place, claim, source, diagnostics }
+  if (idle !== undefined) return { id, row: { ...base, ...idle, origins: originsOf(head.located) }, malformed, place, claim, source, diagnostics }
 
   const outcome = await context.load(source)
   const written = child(head.located, 'with')
@@ -56,17 +57,17 @@ export async function readRow(id: string, entry: LocatedEntry, context: RowConte
   if (!outcome.ok) {
     const { fault } = outcome
     faults.report(place, fault.code, fault.message, { hint: fault.hint })
-    return { row: { ...base, state: 'broken', why: fault.message, origins }, malformed, place, claim, source, fault, diagnostics }
+    return { id, row: { ...base, state: 'broken', why: fault.message, origins }, malformed, place, claim, source, fault, diagnostics }
   }
   const { ok: _, ...loaded } = outcome
   const usable = config?.value.kind === 'map' || config === undefined || isNull(config.value) || !malformed
   const fits = usable && checkConfig(loaded.plugin, config, { files: context.files, use: place }, faults) && !faults.anyExpressionFailed
   if (malformed)
-    return { row: { ...base, state: 'broken', why: 'its form is not valid', loaded, origins }, malformed, place, claim, source, diagnostics }
+    return { id, row: { ...base, state: 'broken', why: 'its form is not valid', loaded, origins }, malformed, place, claim, source, diagnostics }
   if (!fits)
-    return { row: { ...base, state: 'broken', why: 'its config is not valid', loaded, origins }, malformed, place, claim, source, diagnostics }
+    return { id, row: { ...base, state: 'broken', why: 'its config is not valid', loaded, origins }, malformed, place, claim, source, diagnostics }
   const value = config === undefined || isNull(config.value) ? undefined : toJson(config.value)
-  return { row: { ...base, state: 'active', loaded, config: value, origins }, malformed, place, claim, source, diagnostics }
+  return { id, row: { ...base, state: 'active', loaded, config: value, origins }, malformed, place, claim, source, diagnostics }
 }
 
 function idleState({ value }: ReadHead, host: Host): { readonly state: 'disabled' | 'skipped'; readonly why: string } | undefined {

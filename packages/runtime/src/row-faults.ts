@@ -40,7 +40,7 @@ export class RowFaults {
     codes: { readonly invalid: DiagnosticCode; readonly unknownKey: DiagnosticCode },
     hintAt?: (place: Place) => string | undefined,
   ): void {
-    const { kind, path, message, hint } = fault
+    const { kind, path, message, hint, hintFromValue } = fault
     if (kind === 'unknown-key') {
       const place = keyPlaceOf(root, path)
       this.report(place, codes.unknownKey, `${label(path.slice(0, -1))}${message}`, { hint: hintAt?.(place) ?? hint })
@@ -49,7 +49,10 @@ export class RowFaults {
     const place = placeOf(root, path)
     // The value of an expression that failed is no second fault.
     if (this.#failed.some((failed) => contains(place, failed))) return
-    this.report(place, codes.invalid, `${label(path)}${withoutSecrets(message, nodeAt(root, path))}`, { hint })
+    const node = nodeAt(root, path)
+    this.report(place, codes.invalid, `${label(path)}${withoutSecrets(message, node)}`, {
+      hint: (isLiteral(node) ? hintFromValue : undefined) ?? hint,
+    })
   }
 
   #push(diagnostic: Diagnostic): void {
@@ -65,6 +68,11 @@ function label(path: Path): string {
 function withoutSecrets(message: string, node: Located | undefined): string {
   if (node?.kind !== 'scalar' || node.written === undefined) return message
   return message.replace(/, got [\s\S]*$/, `, got the value of ${node.written}`)
+}
+
+/** As it stands in the file, without an expression. */
+function isLiteral(node: Located | undefined): boolean {
+  return node?.kind !== 'scalar' || node.written === undefined
 }
 
 function contains({ source, start, end }: Place, inner: Position): boolean {

@@ -24,9 +24,8 @@ export function readHead(id: string, entry: LocatedEntry, ids: readonly string[]
     return undefined
   }
   if (value.kind !== 'map') {
-    const got = value.kind === 'list' ? 'a list' : JSON.stringify(toJson(value))
-    const hint = isNull(value) ? 'write the plugin behind the colon, or `disabled: true` in a map' : 'write `id: plugin`, or a map with `use`'
-    faults.report(value.place, 'CATALOG_SHAPE', `expected a plugin or a map, got ${got}`, { hint })
+    const { message, hint } = noRow(value)
+    faults.report(value.place, 'CATALOG_SHAPE', message, { hint })
     return undefined
   }
   const entries = new Map(value.entries)
@@ -35,6 +34,13 @@ export function readHead(id: string, entry: LocatedEntry, ids: readonly string[]
   const expanded = faults.expand({ ...value, entries })
   const located = config === undefined || isNull(config.value) ? expanded : withEntry(expanded, 'with', config)
   return checkHead(id, { ...entry, value: located }, ids, faults)
+}
+
+/** What is wrong with a value that is neither a plugin nor a map. */
+export function noRow(value: Located): { readonly message: string; readonly hint: string } {
+  const got = value.kind === 'list' ? 'a list' : JSON.stringify(toJson(value))
+  const hint = isNull(value) ? 'write the plugin behind the colon, or `disabled: true` in a map' : 'write `id: plugin`, or a map with `use`'
+  return { message: `expected a plugin or a map, got ${got}`, hint }
 }
 
 function checkHead(id: string, root: LocatedEntry, ids: readonly string[], faults: RowFaults): ReadHead | undefined {

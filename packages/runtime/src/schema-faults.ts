@@ -1,6 +1,7 @@
 import { didYouMean, type JsonObject } from '@tenon/kernel'
 import { z } from 'zod'
 import type { Path } from './located.ts'
+import { numberFromText, numberHint } from './number-hint.ts'
 
 /** One thing a schema has against a value. */
 export interface SchemaFault {
@@ -9,6 +10,8 @@ export interface SchemaFault {
   readonly path: Path
   readonly message: string
   readonly hint?: string
+  /** A better one, which gives away what the value is. */
+  readonly hintFromValue?: string
 }
 
 type Issue = z.core.$ZodIssue
@@ -38,7 +41,7 @@ function faultsOf(issue: Issue, base: Path, schema: z.ZodType, value: unknown): 
       return unionFaults(issue, path, schema, value)
     case 'invalid_type':
       // Without the value: it may have come from the environment.
-      return [{ kind: 'invalid', path, message: expectation(typeName(issue.expected), actual), ...quotesHint(issue.expected, actual) }]
+      return [{ kind: 'invalid', path, message: expectation(typeName(issue.expected), actual), ...typeHint(issue.expected, actual, path) }]
     case 'invalid_value': {
       const meant =
         typeof actual === 'string'
@@ -58,9 +61,16 @@ function faultsOf(issue: Issue, base: Path, schema: z.ZodType, value: unknown): 
   }
 }
 
-function quotesHint(expected: string, actual: unknown): { readonly hint?: string } {
-  return expected === 'string' && (typeof actual === 'number' || typeof actual === 'boolean') ? { hint: 'put it in quotes' } : {}
+function typeHint(expected: string, actual: unknown, path: Path): Pick<SchemaFault, 'hint' | 'hintFromValue'> {
+  if (expected === 'string' && (typeof actual === 'number' || typeof actual === 'boolean')) return { hint: 'put it in quotes' }
+  if (expected === 'boolean' && (actual === 'true' || actual === 'false')) return { hint: 'write it without quotes' }
+  if (!NUMBERS.has(expected)) return {}
+  const hint = numberHint(path)
+  const hintFromValue = typeof actual === 'string' ? numberFromText(actual, path) : undefined
+  return { ...(hint === undefined ? {} : { hint }), ...(hintFromValue === undefined ? {} : { hintFromValue }) }
 }
+
+const NUMBERS = new Set(['number', 'int'])
 
 function unknownKey(key: string, path: Path, schema: z.ZodType): SchemaFault {
   const known = knownKeys(schema, path)

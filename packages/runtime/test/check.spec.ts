@@ -92,7 +92,9 @@ it('CP-02 a missing provider names the known plugins that would supply it, and r
   box: { use: gear-box, with: { ratios: [1] } }
   engine: { use: petrol-engine, when: { platform: win32 } }
 `)
-  expect(idle.diagnostics[0]?.hint).toBe('row "engine" would provide it, but it is skipped here: platform is linux, not win32')
+  expect(idle.diagnostics[0]?.hint).toBe(
+    'row "engine" would provide it, but it is skipped here: platform is linux, not win32: put it in, or take "box" out too',
+  )
 })
 
 it.each([

@@ -151,9 +151,10 @@ it('CP-05 a misspelt expression stays text, with a warning', async () => {
   expect(diagnostics).toContainEqual(expect.objectContaining({ code: 'EXPRESSION_INVALID', severity: 'warning', hint: 'did you mean ${env:FUEL}?' }))
 })
 
-it('CP-05 in braces an unquoted expression gets a hint to quote it', async () => {
-  const { diagnostics } = await check('plugins:\n  engine: { use: petrol-engine, with: { fuel: ${env:FUEL} } }\n')
-  expect(diagnostics).toMatchObject([{ code: 'CATALOG_SYNTAX', line: 2, hint: 'inside { } and [ ] an expression needs quotes: "${env:NAME}"' }])
+it('CP-05 in braces an unquoted expression gets a hint to quote it, and the lines below are no second fault', async () => {
+  const { diagnostics } = await check('plugins:\n  engine: { use: petrol-engine, with: { fuel: ${env:FUEL} } }\n  box: gear-box\n')
+  const message = 'inside { } and [ ] an expression needs quotes'
+  expect(diagnostics).toMatchObject([{ code: 'CATALOG_SYNTAX', line: 2, message, hint: 'write "${env:FUEL}"' }])
 })
 
 it('CP-05 the fixed texts of numbers at the edge are refused with the name of the option', async () => {

@@ -114,7 +114,7 @@ it('an edit that does not fit changes nothing and is told at the words of the ed
   expect(await refused({ set: { 'bb.n': 1 } })).toEqual([['set', 1, 'there is no row "bb"', 'did you mean "b"?']])
   expect(await refused({ disable: ['jurnal'] })).toEqual([['disable', 1, 'there is no row "jurnal"', 'did you mean "journal"?']])
   expect(await refused({ disable: ['a'] })).toEqual([
-    [expect.stringMatching(/top\.yaml$/), 13, 'row "b" needs "a-thing", which no row provides', 'row "a" would provide it, but it is disabled'],
+    ['disable', 1, 'row "b" needs "a-thing", which no row provides', 'row "a" would provide it, but it is disabled: put it in, or take "b" out too'],
   ])
   expect(news()).toEqual([])
   expect((await runtime.apply({ set: { 'b.n': 9 } })).reconfigured).toEqual(['b'])
