@@ -49,8 +49,13 @@ export function localShellConfig(platform: NodeJS.Platform) {
     })
     .superRefine((config, context) => {
       const issue = (path: (string | number)[], message: string): void => context.addIssue({ code: 'custom', path, message })
-      if (config.timeoutMs > config.maxTimeoutMs) issue(['timeoutMs'], `must not be above maxTimeoutMs (${config.maxTimeoutMs})`)
-      if (config.maxOutputBytes > config.maxSpillBytes) issue(['maxOutputBytes'], `must not be above maxSpillBytes (${config.maxSpillBytes})`)
+      // A number that is wrong by itself contradicts nobody: the advice would be to change the other one.
+      const contradict = (name: 'timeoutMs' | 'maxOutputBytes', limit: 'maxTimeoutMs' | 'maxSpillBytes'): void => {
+        if (context.issues.some(({ path }) => path?.[0] === name || path?.[0] === limit)) return
+        if (config[name] > config[limit]) issue([name], `must not be above ${limit} (${config[limit]})`)
+      }
+      contradict('timeoutMs', 'maxTimeoutMs')
+      contradict('maxOutputBytes', 'maxSpillBytes')
       for (const [key, value] of Object.entries(config.env)) {
         const fault = envFault(key, value)
         if (fault !== undefined) issue(['env', key], fault)

@@ -25,6 +25,7 @@ export class LocalExecution implements ShellExecution {
   status: 'running' | 'completed' | 'killed' = 'running'
   exitCode: number | null = null
   signal: NodeJS.Signals | null = null
+  declare lost?: true
   declare sandbox?: SandboxFacts
   readonly done: Promise<void>
   readonly #terms: ExecutionTerms
@@ -82,14 +83,14 @@ export class LocalExecution implements ShellExecution {
     cause.onRecorded(() => started.terminate())
     started.done.then(
       (exit) => this.#end(exit, cause, aftermath),
-      (error: unknown) => this.failedToStart(error, cause, aftermath),
+      (error: unknown) => this.#neverStarted(error, cause, aftermath),
     )
-    if (started.pid === undefined) await this.done
+    if (!(await started.started)) await this.done
     return this
   }
 
-  /** The caller's abort or the deadline came before there was a process. */
-  neverRan(cause: Exclude<Cause, 'kill'>): this {
+  /** The first cause came before there was a process. */
+  neverRan(cause: Cause): this {
     const facts = this.#facts({ exitCode: null, signal: null }, cause)
     this.#project = () => shellResult(facts())
     this.#settleAs('killed')
@@ -114,6 +115,17 @@ export class LocalExecution implements ShellExecution {
     return this
   }
 
+  async #neverStarted(error: unknown, cause: FirstCause, aftermath: Aftermath): Promise<void> {
+    const { recorded } = cause
+    if (recorded === undefined || (error as { code?: unknown }).code !== 'ABORTED_BEFORE_SPAWN') {
+      await this.failedToStart(error, cause, aftermath)
+      return
+    }
+    cause.close()
+    await aftermath.release()
+    this.neverRan(recorded)
+  }
+
   /** The shell has exited. Children it left behind are not waited for, and what they write from here on is not in the result. */
   async #end(exit: ExitFacts, cause: FirstCause, aftermath: Aftermath): Promise<void> {
     cause.close()
@@ -127,6 +139,7 @@ export class LocalExecution implements ShellExecution {
     }
     const released = aftermath.release()
     if (released !== undefined) await released
+    if (exit.lost === true) this.lost = true
     this.exitCode = exit.exitCode
     this.signal = exit.signal
     this.#settleAs(cause.recorded === undefined && exit.exitCode !== null ? 'completed' : 'killed')
@@ -146,6 +159,7 @@ export class LocalExecution implements ShellExecution {
     return () => ({
       exitCode: exit.exitCode,
       signal: exit.signal,
+      ...(exit.lost === true && { lost: true }),
       timedOut: cause === 'deadline',
       aborted: cause === 'abort',
       timeoutMs,

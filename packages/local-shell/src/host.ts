@@ -9,8 +9,8 @@ export interface ShellHost {
   readonly platform: NodeJS.Platform
   /** Unscrubbed: discovery reads it, commands never see it. */
   readonly env: EnvEntries
-  /** Where commands run that name no directory. Absolute. */
-  readonly cwd: string
+  /** Where commands run that name no directory. Absolute. Undefined if it was deleted and nobody knows its name: then each has to name one. */
+  readonly cwd: string | undefined
   /** Milliseconds of a monotonic clock. */
   now(): number
   readonly lstat: DiscoveryInput['lstat']
@@ -26,14 +26,13 @@ export function hostOf(process: Pick<NodeJS.Process, 'platform' | 'env' | 'cwd'>
   return { platform, env: { ...env }, cwd: currentDirectory(process), now: () => performance.now(), lstat, scripts, warn }
 }
 
-/** A host whose own directory was deleted has no current one; its name is still right, and commands say so themselves. */
-function currentDirectory({ cwd, env, platform }: Pick<NodeJS.Process, 'platform' | 'env' | 'cwd'>): string {
+/** A host whose own directory was deleted has no current one; if its name is known it is still right, and commands say themselves what is wrong. */
+function currentDirectory({ cwd, env, platform }: Pick<NodeJS.Process, 'platform' | 'env' | 'cwd'>): string | undefined {
   try {
     return cwd()
-  } catch (error) {
+  } catch {
     const { isAbsolute } = platform === 'win32' ? win32 : posix
-    if (env.PWD !== undefined && isAbsolute(env.PWD)) return env.PWD
-    throw error
+    return env.PWD !== undefined && isAbsolute(env.PWD) ? env.PWD : undefined
   }
 }
 

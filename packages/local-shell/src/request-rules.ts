@@ -1,7 +1,7 @@
 import { posix, win32 } from 'node:path'
 import { didYouMean } from '@tenon/kernel'
 import { MAX_TIMEOUT_MS, ShellError, type ShellRequest, type ShellSpec } from '@tenon/shell'
-import { COOKIE_VARIABLE, MANAGED_PREFIX, MAX_COLLECT_BYTES, MIN_COLLECT_BYTES } from '@tenon/subprocess'
+import { COOKIE_VARIABLE, type EnvEntries, MANAGED_PREFIX, MAX_COLLECT_BYTES, MIN_COLLECT_BYTES } from '@tenon/subprocess'
 import { envFault, isManaged, type LocalShellConfig, pairFault } from './config.ts'
 import type { Confinement } from './confinement.ts'
 
@@ -9,15 +9,15 @@ import type { Confinement } from './confinement.ts'
 export interface RequestRules {
   readonly platform: NodeJS.Platform
   readonly config: LocalShellConfig
-  /** Where commands run that name no directory. */
-  readonly cwd: string
+  /** Where commands run that name no directory; undefined if there is no such place. */
+  readonly cwd: string | undefined
   readonly confinement: Confinement | undefined
 }
 
 const MEMBERS = ['command', 'workdir', 'timeoutMs', 'onExpiry', 'signal', 'sandboxPolicy', 'stdoutMaxBytes', 'stdin', 'env', 'managedEnv']
 const MODES = ['read-only', 'workspace-write', 'danger-full-access']
 
-/** The one place of defaults and caps. Pure. @throws ShellError SHELL_BAD_REQUEST, SHELL_BAD_COMMAND */
+/** The one place of defaults and caps; only what is absent gets one, so a null is refused. Pure. @throws ShellError SHELL_BAD_REQUEST, SHELL_BAD_COMMAND */
 export function resolveRequest(request: ShellRequest, rules: RequestRules): ShellSpec {
   const { config, confinement } = rules
   members(request)
@@ -25,15 +25,15 @@ export function resolveRequest(request: ShellRequest, rules: RequestRules): Shel
   if (timeoutMs !== undefined) integer('timeoutMs', timeoutMs, 1, Number.POSITIVE_INFINITY)
   const spec: ShellSpec = {
     command,
-    workdir: workdir ?? rules.cwd,
-    timeoutMs: Math.min(timeoutMs ?? config.timeoutMs, config.maxTimeoutMs),
-    onExpiry: onExpiry ?? 'kill',
-    stdoutMaxBytes: stdoutMaxBytes ?? config.maxOutputBytes,
-    sandboxPolicy: sandboxPolicy ?? confinement?.policy ?? null,
+    workdir: workdir === undefined ? (rules.cwd ?? nowhere()) : workdir,
+    timeoutMs: Math.min(timeoutMs === undefined ? config.timeoutMs : timeoutMs, config.maxTimeoutMs),
+    onExpiry: onExpiry === undefined ? 'kill' : onExpiry,
+    stdoutMaxBytes: stdoutMaxBytes === undefined ? config.maxOutputBytes : stdoutMaxBytes,
+    sandboxPolicy: sandboxPolicy === undefined ? (confinement?.policy ?? null) : sandboxPolicy,
     ...(signal !== undefined && { signal }),
     ...(stdin !== undefined && { stdin }),
-    ...(env !== undefined && { env: { ...env } }),
-    ...(managedEnv !== undefined && { managedEnv: { ...managedEnv } }),
+    ...(env !== undefined && { env: copied(env) }),
+    ...(managedEnv !== undefined && { managedEnv: copied(managedEnv) }),
   }
   validateSpec(spec, rules)
   return spec
@@ -54,6 +54,15 @@ export function validateSpec(spec: ShellSpec, rules: RequestRules): void {
   validateEntries('env', spec.env, envFault)
   validateEntries('managedEnv', spec.managedEnv, managedFault)
   validatePolicy(spec.sandboxPolicy, rules, isAbsolute)
+}
+
+/** What is no object stays what it is, to be refused: spread out, a text would be an object too. */
+function copied(entries: EnvEntries): EnvEntries {
+  return isRecord(entries) ? { ...entries } : entries
+}
+
+function nowhere(): never {
+  refuse('workdir', "workdir is absent, and the host's own directory was deleted; name one, or set cwd of the executor's row")
 }
 
 function validateCommand(command: unknown): void {
