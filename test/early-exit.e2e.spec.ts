@@ -22,6 +22,20 @@ it.each([['check'], ['call', 'echo']])('CP-13 a plugin that ends the process at 
   expect(stderr).toMatch(/^error: the program ended before the command had finished: process\.exit\(0\) was called, .*quits\.mjs.*\n$/)
 })
 
+it.each([[1], [70], [143]])('CP-13 a plugin that ends the process with %i is named all the same', (code) => {
+  const cwd = composition(`process.exit(${code})\n`)
+  const { status, stderr } = spawnSync(process.execPath, [program, 'check'], { cwd, encoding: 'utf8' })
+  expect([status, stderr]).toEqual([70, expect.stringMatching(new RegExp(`process\\.exit\\(${code}\\) was called, .*quits\\.mjs`))])
+})
+
+it('CP-13 a plugin that throws where nobody can catch it is told without a stack, also by a command that activates nothing', () => {
+  const cwd = composition("await new Promise(() => setImmediate(() => { throw new Error('too late') }))\n".replace('await ', 'void '))
+  writeFileSync(path.join(cwd, 'tenon.yaml'), 'plugins:\n  a: ./quits.mjs\n  b: ./slow.mjs\n')
+  writeFileSync(path.join(cwd, 'slow.mjs'), `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50)\n`)
+  const { status, stderr } = spawnSync(process.execPath, [program, 'check'], { cwd, encoding: 'utf8' })
+  expect([status, stderr]).toEqual([70, 'error: too late (nobody caught it)\n'])
+})
+
 it.skipIf(process.platform !== 'linux')('CP-13 output that cannot be written is told, and ends with 1', () => {
   const full = openSync('/dev/full', 'w')
   onTestFinished(() => closeSync(full))

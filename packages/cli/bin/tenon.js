@@ -8,9 +8,14 @@ const UNSETTLED_AWAIT = 13
 const { stdin, stdout, stderr, env, pid } = process
 
 let finished = false
-// A plugin that ends the process would pass for a success, or leave work of others undone. Signals and faults end it with their own codes.
+const exit = (code) => {
+  finished = true
+  process.exit(code)
+}
+
+// A plugin that ends the process would pass for a success, for a signal's work, or leave work of others undone.
 process.on('exit', (code) => {
-  if (finished || code === INTERNAL_FAULT || code > 128) return
+  if (finished) return
   const [, caller] = /process\.exit \(.*\n\s*at (.*)/.exec(new Error().stack ?? '') ?? []
   const why =
     caller === undefined ? 'nothing is left that it could wait for' : `process.exit(${code}) was called, ${caller.replace(/^.*\((.*)\)$/, '$1')}`
@@ -20,14 +25,21 @@ process.on('exit', (code) => {
   process.exitCode = INTERNAL_FAULT
 })
 
-// A reader that left, such as `head`, is no fault; a full disk is told, and nothing more can be printed.
-stdout.on('error', (error) => {
-  finished = true
-  if (error.code !== 'EPIPE') stderr.write(`error: standard output cannot be written: ${error.message}\n`)
-  process.exit(error.code === 'EPIPE' ? 0 : 1)
+// A composition that is open answers for its own; elsewhere only code of plugins that was imported can have thrown.
+process.on('uncaughtException', (error) => {
+  if (process.listenerCount('uncaughtException') > 1) return
+  const text = error instanceof Error && process.argv.includes('--debug') ? error.stack : String(error?.message ?? error)
+  stderr.write(`error: ${text} (nobody caught it)\n`)
+  exit(INTERNAL_FAULT)
 })
 
-const status = await main(process.argv.slice(2), { stdin, stdout, stderr, env, pid, cwd: workingDirectory() })
+// A reader that left, such as `head`, is no fault; a full disk is told, and nothing more can be printed.
+stdout.on('error', (error) => {
+  if (error.code !== 'EPIPE') stderr.write(`error: standard output cannot be written: ${error.message}\n`)
+  exit(error.code === 'EPIPE' ? 0 : 1)
+})
+
+const status = await main(process.argv.slice(2), { stdin, stdout, stderr, env, pid, exit, cwd: workingDirectory() })
 finished = true
 // Ends even where a plugin left something behind, but not before what was printed has been passed on, or its failure been told.
 stdout.write('', () => stderr.write('', () => setImmediate(() => process.exit(status))))

@@ -1,9 +1,11 @@
-import { closeOnSignals, openRuntime, type Runtime } from '@tenon/runtime'
+import { type Composition, closeOnSignals, openRuntime, type Runtime } from '@tenon/runtime'
 import { editOf } from './composition-edit.ts'
 import type { CommandContext, CompositionFlags } from './context.ts'
 import { ExitCode } from './exit-codes.ts'
 import { messageOf } from './failure.ts'
+import { originOf } from './fault-origin.ts'
 import { createLogger } from './logger.ts'
+import { plainText } from './terminal-text.ts'
 
 /** An open composition that ends in order, however the program ends. */
 export interface Host extends AsyncDisposable {
@@ -17,6 +19,9 @@ export interface HostOptions {
   readonly showLog?: (line: string) => void
 }
 
+/** Errors that nobody caught, of one end. */
+const TOLD_FAULTS = 5
+
 /** @throws CompositionError, NotActiveError, SettingError */
 export async function openHost(context: CommandContext, options: HostOptions): Promise<Host> {
   const { io, screen, flags } = context
@@ -24,7 +29,18 @@ export async function openHost(context: CommandContext, options: HostOptions): P
   const { catalog } = options
   const booting = new AbortController()
   const { signal } = booting
-  const opening = openRuntime({ catalog, logger, signal, edit: editOf(options.flags), watch: options.flags.watch === true, host: { env: io.env } })
+  let composition = (): Composition | undefined => undefined
+  const opening = openRuntime({
+    catalog,
+    logger,
+    signal,
+    edit: editOf(options.flags),
+    watch: options.flags.watch === true,
+    host: { env: io.env },
+    checked: (checked) => {
+      composition = () => checked
+    },
+  })
   // A signal during boot closes what has been opened by then.
   const close = async (): Promise<void> => {
     booting.abort()
@@ -39,6 +55,7 @@ export async function openHost(context: CommandContext, options: HostOptions): P
   const yieldToSignal = (): Promise<void> => (ending ? new Promise(() => undefined) : Promise.resolve())
   const signals = closeOnSignals({
     close,
+    exit: io.exit,
     announce: (signal, forced) => {
       ending = true
       if (forced !== 'budget')
@@ -46,16 +63,23 @@ export async function openHost(context: CommandContext, options: HostOptions): P
       else screen.complain('closing took too long: ending now')
     },
   })
+  let faults = 0
   const onFault = (error: unknown): void => {
-    screen.complain(`error: ${messageOf(error)} (nobody caught it: closing)`)
-    if (flags.debug === true && error instanceof Error) screen.complain(error.stack ?? '')
-    const end = (): never => process.exit(ExitCode.internal)
+    faults += 1
+    // Whatever throws in an interval goes on doing so while others close.
+    if (faults > TOLD_FAULTS) return
+    const origin = originOf(error, composition())
+    screen.complain(plainText(`error: ${messageOf(error)} (nobody caught it${origin === undefined ? '' : `, of ${origin}`}: closing)`))
+    if (flags.debug === true && error instanceof Error) screen.complain(plainText(error.stack ?? ''))
+    if (faults > 1) return
+    const end = (): void => io.exit(ExitCode.internal)
     setTimeout(end, 20_000)
     void close().then(end, end)
   }
-  process.once('uncaughtException', onFault)
+  process.on('uncaughtException', onFault)
   try {
     const runtime = await opening
+    composition = () => runtime.composition
     return {
       runtime,
       async [Symbol.asyncDispose]() {

@@ -8,6 +8,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly pid: number
+  /** Ends the process at once, as the program means it: a plugin that calls `process.exit` is told from it. */
+  readonly exit: (code: number) => void
 }
 
 /** Flags that every command takes. */

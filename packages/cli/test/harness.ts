@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { PassThrough } from 'node:stream'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { main } from '../src/index.ts'
 
 /** A folder of the test's own, gone when it ends. */
@@ -42,6 +42,7 @@ export async function tenon(args: readonly string[], { cwd, stdin = '', env = {}
     env,
     cwd,
     pid: 7,
+    exit: (code) => expect.fail(`the program ends the process, with ${code}`),
   })
   return { status, stdout: textOf(output), stderr: textOf(errors) }
 }

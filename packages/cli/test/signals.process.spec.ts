@@ -129,3 +129,42 @@ export default definePlugin({ name: 'bad', activate(scope) { scope.defer(() => w
   expect(program.stderr()).not.toMatch(/^ +at /m)
   expect(existsSync(path.join(program.cwd, 'undone'))).toBe(true)
 })
+
+it('B167 an uncaught error is told with the row it comes from, in a timer, an event handler or a promise, at boot and later', async () => {
+  const throwing = (how: string, wait = ''): string => `import { definePlugin } from '@tenon/kernel'
+import { EventEmitter } from 'node:events'
+const emitter = new EventEmitter()
+emitter.on('thing', () => { throw new Error('in a handler') })
+void emitter
+export default definePlugin({ name: 'bad', async activate() { ${how}; ${wait} } })
+`
+  const told = async (source: string): Promise<string> => {
+    const program = await start(['run', 'bad.yaml'], { 'bad.yaml': 'plugins:\n  tools: tools\n  culprit: ./bad.ts\n', 'bad.ts': source })
+    expect((await program.ended()).code).toBe(70)
+    return program.stderr()
+  }
+  const of = (what: string): RegExp =>
+    new RegExp(`^error: ${what} \\(nobody caught it, of row "culprit", .*bad\\.ts \\(bundled\\):\\d+:\\d+: closing\\)$`, 'm')
+  expect(await told(throwing("setTimeout(() => { throw new Error('in a timer') }, 10)"))).toMatch(of('in a timer'))
+  expect(await told(throwing("setImmediate(() => emitter.emit('thing'))"))).toMatch(of('in a handler'))
+  expect(await told(throwing("void Promise.reject(new Error('of nobody'))"))).toMatch(of('of nobody'))
+  expect(await told(throwing("setTimeout(() => { throw new Error('early') }, 10)", 'await new Promise(() => undefined)'))).toMatch(of('early'))
+})
+
+it('B167 an error that is thrown again and again while others close is told five times', async () => {
+  const bad = `import { definePlugin } from '@tenon/kernel'
+export default definePlugin({
+  name: 'bad',
+  activate(scope) {
+    let thrown = 0
+    let enough = () => undefined
+    const all = new Promise((resolve) => { enough = resolve })
+    const timer = setInterval(() => { if (++thrown === 9) { clearInterval(timer); enough() } throw new Error('again') }, 1)
+    scope.defer(() => all)
+  },
+})
+`
+  const program = await start(['run', 'bad.yaml'], { 'bad.yaml': 'plugins:\n  bad: ./bad.ts\n', 'bad.ts': bad })
+  expect((await program.ended()).code).toBe(70)
+  expect(program.stderr().match(/^error: again/gm)).toHaveLength(5)
+})

@@ -42,7 +42,13 @@ async function open(args: readonly string[] = []): Promise<Terminal> {
     stdout: Object.assign(stdout, { isTTY: true }),
     stderr: Object.assign(stderr, { isTTY: true }),
   }
-  const status = main(['run', '--no-color', ...args], { ...io, env: {}, cwd, pid: 7 })
+  const status = main(['run', '--no-color', ...args], {
+    ...io,
+    env: {},
+    cwd,
+    pid: 7,
+    exit: (code) => expect.fail(`the program ends the process, with ${code}`),
+  })
   onTestFinished(async () => {
     stdin.end()
     await status

@@ -7,6 +7,8 @@ export interface ClosingOptions {
   /** For all of the closing, in milliseconds. Default 20,000: above the kernel's budget for one undo and an executor's grace. */
   readonly budgetMs?: number
   /** `forced`: by a second signal, or because the budget is used up. */
+  /** Default: `process.exit`. */
+  readonly exit?: (code: number) => void
   readonly announce?: (signal: ClosingSignal, forced: 'signal' | 'budget' | undefined) => void
 }
 
@@ -18,11 +20,13 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  */
 export function closeOnSignals(options: ClosingOptions): { stop(): void } {
   let first: ClosingSignal | undefined
-  const exit = (signal: ClosingSignal): never => process.exit(128 + constants.signals[signal])
+  const end = options.exit ?? ((code: number): never => process.exit(code))
+  const exit = (signal: ClosingSignal): void => end(128 + constants.signals[signal])
   const onSignal = (signal: ClosingSignal): void => {
     if (first !== undefined) {
       options.announce?.(signal, 'signal')
       exit(signal)
+      return
     }
     first = signal
     options.announce?.(signal, undefined)

@@ -1,7 +1,9 @@
 import { Kernel, type Logger } from '@tenon/kernel'
 import { CatalogCheck, type CheckOptions } from './check.ts'
+import type { Composition } from './composition.ts'
 import { CompositionError, NotActiveError, RuntimeError } from './errors.ts'
 import { activeRows } from './plan-edit.ts'
+import { tellingSlowRows, warnOfUnoffered } from './row-watch.ts'
 import { Runtime } from './runtime.ts'
 
 export interface RuntimeOptions extends CheckOptions {
@@ -10,6 +12,10 @@ export interface RuntimeOptions extends CheckOptions {
   /** Applies changes of the catalog files, and of plugins given by path, as they are written. Default false. */
   readonly watch?: boolean
   readonly logger?: Logger
+  /** A row that is not done activating by then is told in the log, in milliseconds. Default 5,000. */
+  readonly slowRowMs?: number
+  /** Told what is about to boot, once it is known to fit together. */
+  readonly checked?: (composition: Composition) => void
   /** Ends a boot that is under way: what has been activated is closed again, and `openRuntime` rejects with RUNTIME_CLOSED. */
   readonly signal?: AbortSignal
 }
@@ -19,18 +25,19 @@ export interface RuntimeOptions extends CheckOptions {
  * @throws CompositionError with every diagnostic, before anything ran; NotActiveError with the causes, after everything was closed again
  */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { catalog, watch = false, logger, signal, edit = {}, ...checkOptions } = options
+  const { catalog, watch = false, logger, signal, edit = {}, slowRowMs, checked, ...checkOptions } = options
   const check = new CatalogCheck(checkOptions)
   const report = await check.run(catalog, edit)
   if (!report.ok) throw new CompositionError(report.composition.file, report.diagnostics)
   for (const { message, file, line } of report.diagnostics) logger?.warn({ file, line }, message)
   const kernel = new Kernel(logger === undefined ? {} : { logger })
-  const runtime = new Runtime({ kernel, check, report, edit, logger })
+  const runtime = new Runtime({ kernel, check, report, edit, logger, slowRowMs })
   const interrupt = (): void => void runtime.close()
   signal?.addEventListener('abort', interrupt, { once: true })
   try {
     signal?.throwIfAborted()
-    await boot(runtime, logger)
+    checked?.(report.composition)
+    await boot(runtime, logger, slowRowMs)
     signal?.throwIfAborted()
     if (watch) runtime.follow(report)
     return runtime
@@ -42,11 +49,12 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
 }
 
-async function boot({ kernel, composition }: Runtime, logger: Logger | undefined): Promise<void> {
+async function boot({ kernel, composition }: Runtime, logger: Logger | undefined, slowRowMs: number | undefined): Promise<void> {
   const rows = activeRows(composition)
   // One after the other in one tick: the kernel takes them as one edit, and unlike in a transaction a failure leaves its traces to read.
   for (const { id, loaded, config, optional } of rows) kernel.load(loaded.plugin, config, { id, optional })
-  await kernel.settled()
+  await tellingSlowRows(kernel, logger, () => kernel.settled(), slowRowMs)
+  warnOfUnoffered(kernel, logger)
   const inactive = rows.filter(({ id }) => kernel.row(id)?.phase !== 'active')
   const dead = inactive.filter(({ optional }) => !optional).map(({ id }) => kernel.explain(id))
   if (dead.length > 0) throw new NotActiveError(`${composition.file} does not boot`, dead, composition.rows)

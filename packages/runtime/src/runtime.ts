@@ -8,6 +8,7 @@ import { FileWatch } from './file-watch.ts'
 import { activeRows } from './plan-edit.ts'
 import type { LoadOutcome } from './plugin-loader.ts'
 import { type PluginSource, sourceKey } from './plugin-source.ts'
+import { tellingSlowRows, warnOfUnoffered } from './row-watch.ts'
 import { fingerprintOf } from './source-files.ts'
 
 export type RuntimeEvent =
@@ -23,6 +24,7 @@ export interface RuntimeParts {
   readonly report: CheckReport
   readonly edit: CatalogEdit
   readonly logger: Logger | undefined
+  readonly slowRowMs: number | undefined
 }
 
 /** An open composition. Edits queue: each is checked against the settled result of the one before. */
@@ -31,6 +33,7 @@ export class Runtime implements AsyncDisposable {
   readonly events = new Emitter<RuntimeEvent>()
   readonly #check: CatalogCheck
   readonly #logger: Logger | undefined
+  readonly #slowRowMs: number | undefined
   #composition: Composition
   #edit: CatalogEdit
   #watch: FileWatch | undefined
@@ -38,10 +41,11 @@ export class Runtime implements AsyncDisposable {
   #closing: Promise<void> | undefined
 
   /** @internal */
-  constructor({ kernel, check, report, edit, logger }: RuntimeParts) {
+  constructor({ kernel, check, report, edit, logger, slowRowMs }: RuntimeParts) {
     this.kernel = kernel
     this.#check = check
     this.#logger = logger
+    this.#slowRowMs = slowRowMs
     this.#composition = report.composition
     this.#edit = edit
   }
@@ -126,14 +130,17 @@ export class Runtime implements AsyncDisposable {
   }
 
   async #change(next: Composition, edit: CatalogEdit): Promise<AppliedEdit> {
-    const applied = await applyPlan(this.kernel, this.#composition, next)
+    const applied = await tellingSlowRows(this.kernel, this.#logger, () => applyPlan(this.kernel, this.#composition, next), this.#slowRowMs)
     if (applied.rolledBack === undefined) {
       this.#composition = next
       this.#edit = edit
     }
     const { added, removed, reconfigured, replaced, rolledBack } = applied
     if (rolledBack !== undefined) this.#logger?.error({ err: rolledBack }, 'an edit was rolled back')
-    else this.#logger?.info({ added, removed, reconfigured, replaced }, 'composition edited')
+    else {
+      this.#logger?.info({ added, removed, reconfigured, replaced }, 'composition edited')
+      warnOfUnoffered(this.kernel, this.#logger, new Set([...added, ...replaced]))
+    }
     return applied
   }
 
