@@ -132,7 +132,7 @@ it('CP-13 `check` ends with 0 or 1, and its JSON has a fixed shape', async () =>
             ...{ row: 'tools', file: `${cwd}/bad.yaml`, line: 2, column: 10, endColumn: 16, source: '  tools: toools' },
           },
           {
-            ...{ severity: 'error', code: 'CATALOG_SHAPE', message: 'row "other": disabled: expected a boolean, got 1' },
+            ...{ severity: 'error', code: 'CATALOG_SHAPE', message: 'row "other": disabled: expected a boolean, got 1', hint: 'write true or false' },
             ...{ row: 'other', file: `${cwd}/bad.yaml`, line: 3, column: 34, endColumn: 35, source: '  other: { use: tools, disabled: 1 }' },
           },
         ],

@@ -136,7 +136,7 @@ import { EventEmitter } from 'node:events'
 const emitter = new EventEmitter()
 emitter.on('thing', () => { throw new Error('in a handler') })
 void emitter
-export default definePlugin({ name: 'bad', async activate() { ${how}; ${wait} } })
+export default definePlugin({ name: 'bad', async activate(scope) { ${how}; ${wait} } })
 `
   const told = async (source: string): Promise<string> => {
     const program = await start(['run', 'bad.yaml'], { 'bad.yaml': 'plugins:\n  tools: tools\n  culprit: ./bad.ts\n', 'bad.ts': source })
@@ -148,7 +148,14 @@ export default definePlugin({ name: 'bad', async activate() { ${how}; ${wait} } 
   expect(await told(throwing("setTimeout(() => { throw new Error('in a timer') }, 10)"))).toMatch(of('in a timer'))
   expect(await told(throwing("setImmediate(() => emitter.emit('thing'))"))).toMatch(of('in a handler'))
   expect(await told(throwing("void Promise.reject(new Error('of nobody'))"))).toMatch(of('of nobody'))
-  expect(await told(throwing("setTimeout(() => { throw new Error('early') }, 10)", 'await new Promise(() => undefined)'))).toMatch(of('early'))
+  expect(
+    await told(
+      throwing(
+        "setTimeout(() => { throw new Error('early') }, 10)",
+        'await new Promise((resolve) => scope.signal.addEventListener("abort", resolve))',
+      ),
+    ),
+  ).toMatch(of('early'))
 })
 
 it('B167 an error that is thrown again and again while others close is told five times', async () => {

@@ -46,11 +46,11 @@ export class RowFaults {
       this.report(place, codes.unknownKey, `${label(path.slice(0, -1))}${message}`, { hint: hintAt?.(place) ?? hint })
       return
     }
-    const place = placeOf(root, path)
+    const place = spokenOf(root, path, message) ?? placeOf(root, path)
     // The value of an expression that failed is no second fault.
     if (this.#failed.some((failed) => contains(place, failed))) return
     const node = nodeAt(root, path)
-    this.report(place, codes.invalid, `${label(path)}${withoutSecrets(message, node)}`, {
+    this.report(place, codes.invalid, `${message.startsWith(`${path.join('.')} `) ? '' : label(path)}${withoutSecrets(message, node)}`, {
       hint: (isLiteral(node) ? hintFromValue : undefined) ?? hint,
     })
   }
@@ -58,6 +58,15 @@ export class RowFaults {
   #push(diagnostic: Diagnostic): void {
     this.diagnostics.push({ ...diagnostic, row: this.#id, severity: this.optional ? 'warning' : diagnostic.severity })
   }
+}
+
+/** A fault of a value that is not written lies with the one beside it that the message names, if there is one. */
+function spokenOf(root: LocatedEntry, path: Path, message: string): Place | undefined {
+  if (path.length === 0 || nodeAt(root, path) !== undefined) return undefined
+  const around = nodeAt(root, path.slice(0, -1))
+  const words = new Set(message.match(/[\w-]+/g))
+  const named = around?.kind === 'map' ? [...around.entries].filter(([key]) => words.has(key)) : []
+  return named.length === 1 ? named[0]?.[1].value.place : undefined
 }
 
 function label(path: Path): string {

@@ -56,18 +56,27 @@ function faultsOf(issue: Issue, base: Path, schema: z.ZodType, value: unknown): 
     default: {
       const message = issue.message.replace(/^Invalid input: /, '')
       const got = issue.code === 'custom' || actual === undefined || typeof actual === 'object' ? '' : `, got ${describe(actual)}`
-      return [{ kind: 'invalid', path, message: `${issue.code === 'custom' ? message : lowerFirst(message)}${got}` }]
+      const fallback = actual === undefined ? defaultAt(schema, path) : undefined
+      const hint = fallback === undefined ? {} : { hint: `${path.join('.')} is not written; its default is ${fallback}` }
+      return [{ kind: 'invalid', path, message: `${issue.code === 'custom' ? message : lowerFirst(message)}${got}`, ...hint }]
     }
   }
 }
 
 function typeHint(expected: string, actual: unknown, path: Path): Pick<SchemaFault, 'hint' | 'hintFromValue'> {
   if (expected === 'string' && (typeof actual === 'number' || typeof actual === 'boolean')) return { hint: 'put it in quotes' }
-  if (expected === 'boolean' && (actual === 'true' || actual === 'false')) return { hint: 'write it without quotes' }
+  if (expected === 'boolean') return { hint: 'write true or false', ...(isWord(actual) ? { hintFromValue: `write ${WORDS[actual]}` } : {}) }
   if (!NUMBERS.has(expected)) return {}
   const hint = numberHint(path)
   const hintFromValue = typeof actual === 'string' ? numberFromText(actual, path) : undefined
   return { ...(hint === undefined ? {} : { hint }), ...(hintFromValue === undefined ? {} : { hintFromValue }) }
+}
+
+/** Of YAML 1.1, and of people; YAML 1.2 takes them for text. */
+const WORDS = { yes: true, on: true, true: true, no: false, off: false, false: false } as const
+
+function isWord(value: unknown): value is keyof typeof WORDS {
+  return typeof value === 'string' && Object.hasOwn(WORDS, value)
 }
 
 const NUMBERS = new Set(['number', 'int'])
@@ -149,13 +158,24 @@ function at(value: unknown, path: Path): unknown {
   return here
 }
 
-/** The keys a schema takes at `path`, read from its JSON Schema: that form is the same for every way a schema can be composed. */
+/** The keys a schema takes at `path`. */
 export function knownKeys(schema: z.ZodType, path: Path): readonly string[] {
+  return [...new Set(nodesAt(schema, path).flatMap((node) => Object.keys(mapOf(node.properties))))]
+}
+
+/** As JSON. */
+function defaultAt(schema: z.ZodType, path: Path): string | undefined {
+  const value = nodesAt(schema, path).find((node) => node.default !== undefined)?.default
+  return value === undefined ? undefined : JSON.stringify(value)
+}
+
+/** What a schema says of `path`, read from its JSON Schema: that form is the same for every way a schema can be composed. */
+function nodesAt(schema: z.ZodType, path: Path): readonly JsonObject[] {
   try {
     const root = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonObject
     let here = [root]
     for (const step of path) here = here.flatMap((node) => alternatives(node, root)).flatMap((node) => below(node, step))
-    return [...new Set(here.flatMap((node) => alternatives(node, root)).flatMap((node) => Object.keys(mapOf(node.properties))))]
+    return here.flatMap((node) => alternatives(node, root))
   } catch {
     return []
   }

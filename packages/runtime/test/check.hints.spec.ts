@@ -51,7 +51,9 @@ it.each([
   ['maxBytes: toString', 'write a number of bytes, such as 65536'],
   ['port: "80"', 'write it without quotes: 80'],
   ['port: http', undefined],
-  ['fast: "true"', 'write it without quotes'],
+  ['fast: "true"', 'write true'],
+  ['fast: no', 'write false'],
+  ['fast: very', 'write true or false'],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of catalog files.
   ['timeoutMs: "${env:SECRET}"', 'write a number of milliseconds, such as 60000'],
 ])('CP-02 a wrong number says how to write it, and what came from the environment is not told: %s', async (setting, hint) => {
@@ -67,4 +69,20 @@ export default definePlugin({ name: 'odd', inject: [capability<object>('clok')],
 `
   const { diagnostics } = await check('plugins:\n  odd: ./odd.ts\n', { 'odd.ts': odd })
   expect(diagnostics.map(({ hint }) => hint)).toEqual(['no known plugin provides it: add a row for one that does'])
+})
+
+it('CP-02 options that contradict each other are told at the one that is written, with the default of the other', async () => {
+  const limits = `import { definePlugin } from '@tenon/kernel'
+import { z } from 'zod'
+const config = z
+  .strictObject({ low: z.number().default(10), high: z.number().default(100) })
+  .refine(({ low, high }) => low <= high, { path: ['low'], message: 'low must not be above high' })
+export default definePlugin({ name: 'limits', config, activate() {} })
+`
+  const one = await check('plugins:\n  limits:\n    use: ./limits.ts\n    with:\n      high: 5\n', { 'limits.ts': limits })
+  expect(told(one)).toEqual(['5:13 row "limits": low must not be above high'])
+  expect(one.diagnostics[0]?.hint).toBe('low is not written; its default is 10')
+  const both = await check('plugins:\n  limits: { use: ./limits.ts, with: { high: 5, low: 6 } }\n', { 'limits.ts': limits })
+  expect(told(both)).toEqual(['2:53 row "limits": low must not be above high'])
+  expect(both.diagnostics[0]?.hint).toBeUndefined()
 })

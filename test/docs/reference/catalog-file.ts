@@ -5,7 +5,7 @@ import { code, page, table } from './page.ts'
 /** The keys of a catalog file, out of its JSON Schema. */
 export function catalogFilePage(schema: JsonObject): string {
   const introduction =
-    'YAML 1.2 that names the plugins of one composition; JSON is YAML too. The same as JSON Schema: `tenon schema > tenon.schema.json`, and as the first line of a file `# yaml-language-server: $schema=./tenon.schema.json`.'
+    'YAML 1.2 that names the plugins of one composition; a file whose name ends in `.json` is strict JSON, without comments or trailing commas. The same as JSON Schema: `tenon schema > tenon.schema.json`, and as the first line of a file `# yaml-language-server: $schema=./tenon.schema.json`.'
   const rows = objectAt(schema, 'properties', 'plugins', 'patternProperties')
   const [pattern = ''] = Object.keys(rows)
   const [, row = {}] = listAt(rows, pattern, 'anyOf')
