@@ -1,31 +1,25 @@
 import { type JobEvent, Jobs } from '@tenon/jobs'
-import { definePlugin, Kernel, type Logger, type Plugin } from '@tenon/kernel'
+import { Kernel, type Logger, type Plugin } from '@tenon/kernel'
 import jobsPlugin from '@tenon/plugin-jobs'
 import localBash from '@tenon/plugin-local-bash'
+import localPwsh from '@tenon/plugin-local-pwsh'
 import localSubprocess from '@tenon/plugin-local-subprocess'
 import shellEnv from '@tenon/plugin-shell-env'
 import systemPrompt from '@tenon/plugin-system-prompt'
 import toolBash from '@tenon/plugin-tool-bash'
+import toolPwsh from '@tenon/plugin-tool-pwsh'
 import tools from '@tenon/plugin-tools'
 import { openSession, type Session } from '@tenon/session'
-import { Shell } from '@tenon/shell'
-import { ShellEnv } from '@tenon/shell-env'
-import { installShellTool, pwshDialect, ShellToolConfig, type ShellToolValue } from '@tenon/shell-tool'
-import { SystemPrompt } from '@tenon/system-prompt'
+import type { Step } from '@tenon/shell/conformance'
+import type { ShellToolValue } from '@tenon/shell-tool'
 import { type ToolRequest, type ToolResult, Tools } from '@tenon/tools'
-import type { ScriptedShell } from './scripted-shell.ts'
-
-export const toolPwsh = definePlugin({
-  name: 'tool-pwsh',
-  inject: [Shell, Tools, SystemPrompt, ShellEnv],
-  config: ShellToolConfig,
-  activate: (scope, shell, registry, prompt, env) => installShellTool(scope, pwshDialect, { shell, tools: registry, prompt, env }),
-})
+import { bashScript } from '../../plugins/local-bash/test/bash-script.ts'
+import { playedScript, STAND_IN } from '../../plugins/local-pwsh/test/played-script.ts'
 
 export interface Composed {
   readonly tool: 'bash' | 'pwsh'
-  /** The executor; by default bash on real processes. */
-  readonly shell?: ScriptedShell
+  /** The executor; by default one on real processes: bash, or the stand-in for PowerShell. */
+  readonly shell?: { readonly plugin: Plugin<undefined> }
   /** A registry with this config, and a controller that serves every session. */
   readonly jobs?: Readonly<Record<string, number>> | undefined
   readonly config?: { readonly enableRunInBackground?: boolean; readonly promoteOnTimeout?: boolean }
@@ -87,7 +81,8 @@ export async function compose({ tool, shell, jobs, config, executor }: Composed)
   if (shell !== undefined) kernel.load(shell.plugin)
   else {
     kernel.load(localSubprocess)
-    kernel.load(localBash, executor)
+    if (tool === 'bash') kernel.load(localBash, executor)
+    else kernel.load(localPwsh, { ...executor, executable: STAND_IN })
   }
   kernel.load(shellEnv)
   kernel.load(tools)
@@ -113,6 +108,25 @@ export function plugin(one: object): Plugin {
 /** What the model reads. */
 export function shown(result: ToolResult): string {
   return result.content.map((block) => (block.type === 'text' ? block.text : `<${block.type}>`)).join('\n')
+}
+
+/** `no error`, or code and message. */
+export function told(result: ToolResult): string {
+  return result.isError ? `${result.code}: ${result.message}` : 'no error'
+}
+
+/** A command that does the same with real processes of either shell. */
+export function played(tool: 'bash' | 'pwsh', ...steps: readonly Step[]): string {
+  return tool === 'bash' ? bashScript(steps) : playedScript(steps)
+}
+
+/** Waits for a fact. */
+export async function until<T>(look: () => T | undefined | false | 0): Promise<T> {
+  for (;;) {
+    const found = look()
+    if (found) return found
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
 }
 
 export function delivered(result: ToolResult): ShellToolValue {

@@ -1,19 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as later } from 'node:timers/promises'
-import { JobError, Jobs } from '@tenon/jobs'
-import { definePlugin, type Scope } from '@tenon/kernel'
-import jobsPlugin from '@tenon/plugin-jobs'
+import type { Jobs } from '@tenon/jobs'
 import { ShellError } from '@tenon/shell'
-import type { ToolResult } from '@tenon/tools'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Composition, compose, delivered, plugin, shown } from './composition.ts'
+import { type Composition, compose, delivered, shown, told, until } from './composition.ts'
 import { type ScriptedExecution, ScriptedShell, spawnFailure } from './scripted-shell.ts'
 
 let app: Composition
 let jobs: Jobs
 afterEach(() => app[Symbol.asyncDispose]())
 
-const told = (result: ToolResult) => (result.isError ? `${result.code}: ${result.message}` : 'no error')
 const PROMOTED = (output: string, ms: number, id: string) =>
   `${output}[still running after ${ms}ms; moved to background job ${id}]\nIt keeps running and you are notified when it ends. Read newer output with job_output, stop it with job_kill.`
 
@@ -27,13 +23,6 @@ async function open(
   app = await compose({ tool, jobs: limits, config, ...(tool === 'pwsh' ? { shell } : {}) })
   jobs = app.jobs
   return shell
-}
-async function until<T>(look: () => T | undefined | false | 0): Promise<T> {
-  for (;;) {
-    const found = look()
-    if (found) return found
-    await later(5)
-  }
 }
 /** Of commands that have said something by then, also on a machine with much to do. */
 const BOUND_MS = 1_500
@@ -210,16 +199,6 @@ describe('one registry, several endings', () => {
     await until(() => alive().length === 0)
   })
 
-  it('TB-11 output before and after a promotion is each line once, in order', async () => {
-    await open('bash')
-    const result = await app.run('for i in $(seq 1 40); do echo $i; sleep 0.1; done', { timeoutMs: BOUND_MS })
-    let text = (delivered(result) as { output: string }).output
-    expect(text).not.toBe('')
-    await jobs.wait('bash-1', 10_000, app.session)
-    for (const { text: more } of jobs.read('bash-1', app.session).chunks) text += more
-    expect(text).toBe(Array.from({ length: 40 }, (_, n) => `${n + 1}\n`).join(''))
-  })
-
   it('TB-13 calls that end at about their bound are either foreground without a record, or promoted with one that settles', async () => {
     await open('pwsh', (run) => setTimeout(() => run.end(), 20))
     let promoted = 0
@@ -245,27 +224,6 @@ describe('one registry, several endings', () => {
     await app.run('true', { workdir: '/no/such/place', run_in_background: true })
     const { job } = await jobs.wait('bash-2', 5_000, 'host')
     expect(job).toMatchObject({ status: 'failed', detail: { outcome: expect.stringContaining('/no/such/place') } })
-  })
-
-  it('TB-18 preparation that outlives the bound: an empty timed-out value, nothing runs even later, no record', async () => {
-    const shell = await open('pwsh')
-    let prepared: () => void = () => undefined
-    shell.options = {
-      prepare: () =>
-        new Promise((resolve) => {
-          prepared = resolve
-        }),
-    }
-    const result = await app.run('x', { timeoutMs: 60 })
-    expect(shown(result)).toBe('(no output)\n[timed out after 60ms]')
-    const value = delivered(result)
-    expect(value).toMatchObject({ kind: 'foreground', timedOut: true, exitCode: null, signal: null, timeoutMs: 60 })
-    expect(value).not.toHaveProperty('stopped')
-    expect(app.events.find(({ type }) => type === 'stopping')).toMatchObject({ job: { stop: { by: 'call', text: 'timed out during preparation' } } })
-    expect(jobs.list('host')).toEqual([])
-    prepared()
-    await later(10)
-    expect(shell.executions).toEqual([])
   })
 
   it('TB-25 a command that is stopped before it runs was killed before exit', async () => {
@@ -308,63 +266,6 @@ describe('one registry, several endings', () => {
     expect(shell.executions[0]?.kills).toBe(1)
   })
 
-  const runsWithout = async (shell: ScriptedShell, code: string, reason: string) => {
-    const started = shell.executions.length
-    app.events.length = 0
-    const result = await app.run('x', { timeoutMs: 60 })
-    expect(shown(result)).toBe('(no output)\n[timed out after 60ms]\n[killed by signal: SIGTERM]')
-    expect(app.warnings).toEqual([{ code, message: `tool "pwsh": the command runs without a job: ${reason}` }])
-    expect(app.events).toEqual([])
-    expect(shell.specs.at(-1)).toMatchObject({ onExpiry: 'kill' })
-    expect(told(await app.run('x', { run_in_background: true }))).toBe(`${code}: ${reason}`)
-    expect(shell.executions).toHaveLength(started + 1)
-  }
-
-  it('TB-19 refused for the total limit: the executor’s deadline, one warning, no job event; in the background the refusal is told', async () => {
-    const shell = await open('pwsh', () => undefined, { limits: { maxJobsPerOwner: 1, maxDetachedPerOwner: 1 } })
-    const held = app.run('x')
-    const holding = await until(() => shell.executions[0])
-    await runsWithout(shell, 'JOB_LIMIT_TOTAL', 'job limit reached for this session (limit: 1)')
-    holding.end()
-    expect(shown(await held)).toBe('(no output)')
-  })
-
-  it('TB-19 refused without a controller that serves the session', async () => {
-    const shell = new ScriptedShell(() => undefined)
-    app = await compose({ tool: 'pwsh', shell })
-    app.kernel.load(plugin(jobsPlugin))
-    await app.kernel.settled()
-    app.jobs.attachController(app.kernel.scope, { name: 'for others', serves: () => false })
-    await runsWithout(shell, 'JOB_NO_CONTROLLER', 'background jobs unavailable: no job controller serves this session')
-  })
-
-  it('TB-19 refused by a registry that has closed under the call', async () => {
-    const shell = new ScriptedShell(() => undefined)
-    app = await compose({ tool: 'pwsh', shell })
-    const closed = {
-      start: () => {
-        throw new JobError('JOBS_CLOSED', 'the job registry is closed')
-      },
-      whileControlled: (scope: Scope, body: (branch: Scope) => void) => body(scope),
-    }
-    const ending = definePlugin({ name: 'jobs', provides: [Jobs], activate: (scope) => scope.provide(Jobs, closed as unknown as Jobs) })
-    app.kernel.load(ending)
-    await app.kernel.settled()
-    await runsWithout(shell, 'JOBS_CLOSED', 'the job registry is closed')
-  })
-
-  it('TB-20 promoted at the detached limit; background starts are then refused', async () => {
-    const shell = await open('pwsh', () => undefined, { limits: { maxDetachedPerOwner: 1, maxJobsPerOwner: 5 } })
-    await app.run('x', { run_in_background: true })
-    expect(delivered(await app.run('x', { timeoutMs: 30 }))).toMatchObject({ kind: 'promoted', jobId: 'pwsh-2' })
-    expect(told(await app.run('x', { run_in_background: true }))).toBe(
-      'JOB_LIMIT_DETACHED: background job limit reached for this session (limit: 1); wait for one to finish or stop one with job_kill',
-    )
-    for (const execution of shell.executions.slice(0, 2)) execution.end()
-    await jobs.wait('pwsh-2', 5_000, 'host')
-    expect(shown(await app.run('x', { run_in_background: true }))).toBe('started background job pwsh-3')
-  })
-
   it('TB-21 promoteOnTimeout: false ends the command at its bound, without job events; run_in_background still works', async () => {
     await open('bash', undefined, { config: { promoteOnTimeout: false } })
     expect(shown(await app.run('echo early; sleep 30', { timeoutMs: BOUND_MS }))).toBe(
@@ -373,25 +274,6 @@ describe('one registry, several endings', () => {
     expect(app.events).toEqual([])
     expect(shown(await app.run('true', { run_in_background: true }))).toBe('started background job bash-1')
     await jobs.wait('bash-1', 5_000, 'host')
-  })
-
-  it('TB-24 timeouts from config, call and cap, through base, job-backed and background', async () => {
-    const executor = { timeoutMs: 5_000, maxTimeoutMs: 9_000 }
-    for (const [given, effective] of [
-      [undefined, 5_000],
-      [1_234, 1_234],
-      [99_999, 9_000],
-    ] as const) {
-      const args = given === undefined ? {} : { timeoutMs: given }
-      for (const config of [{ enableRunInBackground: false }, {}, { promoteOnTimeout: false }]) {
-        app = await compose({ tool: 'bash', jobs: {}, config, executor })
-        expect(delivered(await app.run('true', args))).toMatchObject({ timeoutMs: effective })
-        await app[Symbol.asyncDispose]()
-      }
-    }
-    const shell = await open('pwsh')
-    await app.run('x', { run_in_background: true, timeoutMs: 7 })
-    expect(shell.specs).toMatchObject([{ onExpiry: 'none', timeoutMs: 120_000 }])
   })
 
   it('a job that did not stop within its budget is an error with the words of the registry', async () => {
