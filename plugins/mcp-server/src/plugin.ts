@@ -4,7 +4,6 @@ import { Tools } from '@tenon/tools'
 import { attend, type Services, serverFor } from './attendance.ts'
 import { McpServerConfig } from './config.ts'
 import type { Attendant, Endpoint } from './endpoint.ts'
-import { HttpEndpoint } from './http.ts'
 import { JobResources } from './serve-jobs.ts'
 import { announceTools } from './serve-tools.ts'
 import { StdioEndpoint } from './stdio.ts'
@@ -21,10 +20,11 @@ export function mcpServerPlugin(world: World) {
     async activate(scope, tools, prompt, reconciling) {
       const { config, log } = scope
       const cwd = config.cwd ?? world.cwd()
+      const create = await creator(world, cwd, config)
       const endpoint = scope.keep<Endpoint>({
         key: 'endpoint',
         version: VERSIONS[config.transport],
-        create: () => (config.transport === 'stdio' ? new StdioEndpoint(world, cwd, config) : new HttpEndpoint(world)),
+        create,
         dispose: (kept) => kept.close(),
       })
       const jobs = new JobResources(scope, endpoint.connections)
@@ -40,4 +40,11 @@ export function mcpServerPlugin(world: World) {
       else scope.spawn(async () => endpoint.admit(attendant))
     },
   })
+}
+
+/** What serves HTTP is imported when it is asked for: over stdio it would be 6 MiB, which every fork of this process would have to map, too. */
+async function creator(world: World, cwd: string, config: McpServerConfig): Promise<() => Endpoint> {
+  if (config.transport === 'stdio') return () => new StdioEndpoint(world, cwd, config)
+  const { HttpEndpoint } = await import('./http.ts')
+  return () => new HttpEndpoint(world)
 }
