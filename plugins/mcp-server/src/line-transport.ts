@@ -21,8 +21,8 @@ export class LineTransport implements Transport {
   readonly #input: Readable
   readonly #output: Writable
   readonly #lines = new MessageLines()
-  /** Requests that have no response yet. */
-  readonly #unanswered = new Set<RequestId>()
+  /** Requests that have no response yet: how many of each id, since a client may break the rule that ids are used once. */
+  readonly #unanswered = new Map<RequestId, number>()
   #phase: 'new' | 'reading' | 'draining' | 'closed' = 'new'
   #draining: NodeJS.Timeout | undefined
   #closed: (() => void) | undefined
@@ -104,6 +104,10 @@ export class LineTransport implements Transport {
       this.#refuse(ErrorCode.InvalidRequest, bound)
       return
     }
+    if (line.type === 'not-utf8') {
+      this.#refuse(ErrorCode.ParseError, 'Parse error: the line is not UTF-8')
+      return
+    }
     let value: unknown
     try {
       value = JSON.parse(line.text)
@@ -113,18 +117,21 @@ export class LineTransport implements Transport {
     }
     const parsed = JSONRPCMessageSchema.safeParse(value)
     if (parsed.success) this.#deliver(parsed.data)
+    else if (Array.isArray(value)) this.#refuse(ErrorCode.InvalidRequest, 'Invalid Request: batches are not served, send one message per line')
     else this.#refuse(ErrorCode.InvalidRequest, 'Invalid Request: not a JSON-RPC 2.0 message', idOf(value))
   }
 
   #deliver(message: JSONRPCMessage): void {
-    if ('method' in message && 'id' in message) this.#unanswered.add(message.id)
+    if ('method' in message && 'id' in message) this.#unanswered.set(message.id, (this.#unanswered.get(message.id) ?? 0) + 1)
     this.onmessage?.(message)
     // A cancelled request is not answered.
     if ('method' in message && message.method === 'notifications/cancelled') this.#answered(message.params?.requestId as RequestId)
   }
 
   #answered(id: RequestId): void {
-    this.#unanswered.delete(id)
+    const left = (this.#unanswered.get(id) ?? 0) - 1
+    if (left > 0) this.#unanswered.set(id, left)
+    else this.#unanswered.delete(id)
     this.#closeIfDrained()
   }
 
@@ -147,5 +154,5 @@ export class LineTransport implements Transport {
 
 function idOf(value: unknown): RequestId | null {
   const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : null
-  return typeof id === 'string' || Number.isInteger(id) ? (id as RequestId) : null
+  return typeof id === 'string' || Number.isSafeInteger(id) ? (id as RequestId) : null
 }

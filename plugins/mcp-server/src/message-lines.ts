@@ -1,6 +1,12 @@
+import { isUtf8 } from 'node:buffer'
+
 const NEWLINE = 0x0a
 
-export type MessageLine = { readonly type: 'line'; readonly text: string } | { readonly type: 'too-long'; readonly bytes: number }
+export type MessageLine =
+  | { readonly type: 'line'; readonly text: string }
+  | { readonly type: 'too-long'; readonly bytes: number }
+  /** With replacement characters a command would be another one. */
+  | { readonly type: 'not-utf8' }
 
 /** Cuts a byte stream into lines. Of a line over the bound nothing is kept but its length. */
 export class MessageLines {
@@ -21,10 +27,12 @@ export class MessageLines {
   /** What came after the last newline: also the end of the stream ends a line. */
   *rest(maxBytes: number): Generator<MessageLine> {
     const bytes = this.#bytes
-    const text = Buffer.concat(this.#parts).toString('utf8')
+    const line = Buffer.concat(this.#parts)
+    const text = line.toString('utf8')
     this.#parts = []
     this.#bytes = 0
     if (bytes > maxBytes) yield { type: 'too-long', bytes }
+    else if (!isUtf8(line)) yield { type: 'not-utf8' }
     else if (text.trim() !== '') yield { type: 'line', text }
   }
 

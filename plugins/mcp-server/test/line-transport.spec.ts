@@ -48,6 +48,8 @@ it.each([
   ['null', -32_600, null],
   ['{"jsonrpc":"1.0","id":5,"method":"ping"}', -32_600, 5],
   ['{"jsonrpc":"2.0","id":{},"method":"ping"}', -32_600, null],
+  ['{"jsonrpc":"2.0","id":12345678901234567890,"method":"ping"}', -32_600, null],
+  ['[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]', -32_600, null],
   ['{"jsonrpc":"2.0","id":"a"}', -32_600, 'a'],
 ])('CP-14 %s is answered as the protocol says, and what follows is served', async (line, code, id) => {
   const { answers, faults, feed, got } = await opened()
@@ -55,6 +57,29 @@ it.each([
   expect(answers()).toMatchObject([{ jsonrpc: '2.0', id, error: { code } }])
   expect(faults).toHaveLength(1)
   expect(got).toMatchObject([{ id: 1 }])
+})
+
+it('CP-14 a line that is not UTF-8 is refused: with replacement characters it would be another one', async () => {
+  const { answers, feed, got } = await opened()
+  const [before = '', after = ''] = ping('FILE').split('FILE')
+  await feed(Buffer.concat([Buffer.from(before), Buffer.from([0x66, 0xfc]), Buffer.from(`${after}\n${ping(1)}\n`)]))
+  expect(answers()).toMatchObject([{ id: null, error: { code: -32_700, message: 'Parse error: the line is not UTF-8' } }])
+  expect(got).toMatchObject([{ id: 1 }])
+})
+
+it('CP-14 when the input ends, two requests with one id are waited for both', async () => {
+  const { closed, feed, input, transport } = await opened()
+  await feed(`${ping(1)}\n${ping(1)}\n`)
+  input.end()
+  await once(input, 'end')
+  let isClosed = false
+  const done = closed.then(() => {
+    isClosed = true
+  })
+  await transport.send({ jsonrpc: '2.0', id: 1, result: {} })
+  expect(isClosed).toBe(false)
+  await transport.send({ jsonrpc: '2.0', id: 1, result: {} })
+  await done
 })
 
 it('CP-14 a line over the bound is refused by its size, in one piece or many; one at the bound is not', async () => {
