@@ -26,7 +26,7 @@ export async function serverFor(scope: PluginScope, connection: Connection, serv
 
 /** Lays the handlers of this activation over a server that is connected already. */
 export function attend(scope: PluginScope, server: Server, connection: Connection, services: Services): void {
-  server.onerror = (error) => scope.log.debug({ err: error, session: connection.session.id }, 'of a connection')
+  server.onerror = (error) => scope.log.debug({ err: error, connection: connection.id }, 'of a connection')
   serveTools(server, connection, services)
   services.jobs.serve(server, connection)
 }

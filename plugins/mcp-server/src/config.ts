@@ -12,6 +12,12 @@ export const McpServerConfig = z
       .refine((path) => isAbsolute(path), { error: 'give an absolute path' })
       .optional()
       .describe('Working directory of a session, for connections that open from now on. Default: that of this process.'),
+    jobs: z
+      .enum(['own', 'shared'])
+      .default('own')
+      .describe(
+        'Whose jobs a client over http sees: own fences those of each connection and ends them with it; shared gives connections that open from now on one session together, whose jobs end with this row.',
+      ),
     maxMessageBytes: z
       .int()
       .min(1_024)

@@ -2,11 +2,13 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
 import { Scope } from '@tenon/kernel'
-import { type NoticeQueue, openSession, type Session } from '@tenon/session'
+import { type Notice, type NoticeQueue, openSession, type Session } from '@tenon/session'
 import type { Tools } from '@tenon/tools'
+import type { SharedSession } from './shared-session.ts'
 
-/** One client and its session. Outlives the activations of the row; each of them lays its own handlers over `server`. */
+/** One client, with a session of its own or one that it shares. Outlives the activations of the row; each of them lays its own handlers over `server`. */
 export class Connection {
+  readonly id: string
   readonly scope: Scope
   readonly session: Session & { readonly notices: NoticeQueue }
   /** Calls whose result takes along the notices that wait. */
@@ -20,17 +22,16 @@ export class Connection {
   readonly subscriptions = new Set<string>()
   #closing: Promise<void> | undefined
 
-  constructor(id: string, cwd: string) {
+  constructor(id: string, cwd: string, shared?: SharedSession) {
+    this.id = id
     this.scope = new Scope(`connection ${id}`)
-    this.session = openSession(this.scope, {
-      id,
-      cwd,
-      deliver: (notice) => {
-        this.session.notices.push(notice)
-        this.tell((server) => server.sendLoggingMessage({ level: 'notice', logger: notice.source, data: notice.text }))
-        return 'queued'
-      },
-    })
+    shared?.join(this)
+    this.session = shared?.session ?? this.#ownSession(cwd)
+  }
+
+  /** At once; the model reads the notice with a result. */
+  message({ source, text }: Notice): void {
+    this.tell((server) => server.sendLoggingMessage({ level: 'notice', logger: source, data: text }))
   }
 
   /** A notification, if the client is there to hear it. */
@@ -48,13 +49,25 @@ export class Connection {
     await server.connect(transport)
   }
 
-  /** Ends calls and jobs; resolves when they have ended. */
+  /** Ends its calls, and the jobs of a session of its own; resolves when they have ended. */
   close(): Promise<void> {
     this.#closing ??= Promise.resolve().then(async () => {
       await this.server?.close()
       await this.scope.close()
     })
     return this.#closing
+  }
+
+  #ownSession(cwd: string): Session & { readonly notices: NoticeQueue } {
+    const session = openSession(this.scope, {
+      id: this.id,
+      cwd,
+      deliver: (notice) => {
+        this.message(notice)
+        return session.notices.push(notice)
+      },
+    })
+    return session
   }
 
   /**

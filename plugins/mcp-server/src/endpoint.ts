@@ -15,7 +15,7 @@ export interface Attendant {
 
 /** Where clients come in. Kept by the row: clients stay connected while activations come and go. */
 export interface Endpoint {
-  /** By id of their session. */
+  /** By id. */
   readonly connections: ReadonlyMap<string, Connection>
   /** From now on clients are served by this activation. */
   admit(attendant: Attendant): void | Promise<void>

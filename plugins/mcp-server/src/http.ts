@@ -6,6 +6,7 @@ import { Connection } from './connection.ts'
 import type { Attendant, Endpoint } from './endpoint.ts'
 import { McpServerError } from './errors.ts'
 import { refusalOf } from './http-guard.ts'
+import { SharedSession } from './shared-session.ts'
 import type { World } from './world.ts'
 
 interface Client {
@@ -16,7 +17,7 @@ interface Client {
   idle: NodeJS.Timeout | undefined
 }
 
-/** Streamable HTTP: a session for each client that initializes. */
+/** Streamable HTTP: a connection for each client that initializes. */
 export class HttpEndpoint implements Endpoint {
   readonly connections = new Map<string, Connection>()
   readonly #clients = new Map<string, Client>()
@@ -24,6 +25,9 @@ export class HttpEndpoint implements Endpoint {
   readonly #madeToken: string
   #listening: { readonly server: Server; readonly host: string; readonly port: number } | undefined
   #attendant: Attendant | undefined
+  /** That connections join which open now. */
+  #shared: SharedSession | undefined
+  #retiring: Promise<unknown> = Promise.resolve()
   /** Requests that came while no activation was there. */
   #waiting: (() => void)[] = []
 
@@ -37,6 +41,10 @@ export class HttpEndpoint implements Endpoint {
     const { host, port } = attendant.config
     if (this.#listening?.host !== host || this.#listening.port !== port) await this.#move(attendant)
     this.#attendant = attendant
+    if (attendant.config.jobs === 'own') {
+      this.#retiring = Promise.all([this.#retiring, this.#shared?.retire()])
+      this.#shared = undefined
+    }
     for (const resume of this.#waiting.splice(0)) resume()
   }
 
@@ -47,6 +55,7 @@ export class HttpEndpoint implements Endpoint {
   async close(): Promise<void> {
     this.#listening?.server.close()
     await Promise.all([...this.connections.values()].map((connection) => connection.close()))
+    await Promise.all([this.#retiring, this.#shared?.close()])
     this.#listening?.server.closeAllConnections()
   }
 
@@ -71,6 +80,8 @@ export class HttpEndpoint implements Endpoint {
 
   #take(request: IncomingMessage, response: ServerResponse): void {
     const attendant = this.#attendant
+    // Who left while it waited would never be seen leaving, and its session would be taken for one that is in use.
+    if (response.destroyed) return
     if (attendant === undefined) {
       this.#waiting.push(() => this.#take(request, response))
       return
@@ -101,7 +112,7 @@ export class HttpEndpoint implements Endpoint {
     const { config } = attendant
     if (this.#clients.size >= config.maxSessions) return refuse(response, 503, `there are ${config.maxSessions} sessions already`)
     const id = `mcp-${this.#world.randomId()}`
-    const connection = new Connection(id, config.cwd ?? attendant.cwd)
+    const connection = this.#connection(id, attendant)
     let isInitialized = false
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
@@ -133,6 +144,13 @@ export class HttpEndpoint implements Endpoint {
     } finally {
       if (!isInitialized) await connection.close()
     }
+  }
+
+  #connection(id: string, { config, cwd: defaultCwd }: Attendant): Connection {
+    const cwd = config.cwd ?? defaultCwd
+    if (config.jobs === 'own') return new Connection(id, cwd)
+    this.#shared ??= new SharedSession(`mcp-${this.#world.randomId()}`, cwd)
+    return new Connection(id, cwd, this.#shared)
   }
 
   /** A client that vanishes says nothing: what tells is that nothing of it is open any more. */

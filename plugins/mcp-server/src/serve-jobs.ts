@@ -76,9 +76,12 @@ export class JobResources {
   }
 
   #heard(event: JobEvent): void {
-    const connection = this.#connections.get(event.type === 'changed' ? event.owner : event.job.owner)
-    if (connection === undefined) return
-    const { id } = connection.session
+    const owner = event.type === 'changed' ? event.owner : event.job.owner
+    for (const connection of this.#connections.values()) if (connection.session.id === owner) this.#changed(connection, event)
+  }
+
+  #changed(connection: Connection, event: JobEvent): void {
+    const { id } = connection
     if (event.type === 'registered' || event.type === 'removed') this.#soon(`list of ${id}`, () => this.#announce(connection))
     if (event.type === 'changed' && connection.subscriptions.has(JOBS_URI)) {
       this.#soon(`jobs of ${id}`, () => connection.tell((server) => server.sendResourceUpdated({ uri: JOBS_URI })))

@@ -15,7 +15,7 @@ export class StdioEndpoint implements Endpoint {
   constructor({ stdin, stdout, stderr, pid }: World, cwd: string, config: McpServerConfig) {
     this.#connection = new Connection(`mcp-${pid}`, cwd)
     this.#transport = new LineTransport(stdin, stdout, config)
-    this.connections = new Map([[this.#connection.session.id, this.#connection]])
+    this.connections = new Map([[this.#connection.id, this.#connection]])
     const restore = divert(stdout, stderr)
     // Undone when the session has ended: that the input is closed tells the program that it may go.
     this.#connection.scope.defer(() => {

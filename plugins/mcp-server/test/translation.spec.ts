@@ -83,6 +83,7 @@ it('CP-14 the URI of an output names its job', () => {
 it.each([
   [{ transport: 'pipe' }, 'transport'],
   [{ cwd: 'relative' }, 'cwd'],
+  [{ jobs: 'all' }, 'jobs'],
   [{ port: 65_536 }, 'port'],
   [{ port: '1' }, 'port'],
   [{ token: 'short' }, 'token'],
