@@ -4,6 +4,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { Scope } from '@tenon/kernel'
 import { type Notice, type NoticeQueue, openSession, type Session } from '@tenon/session'
 import type { Tools } from '@tenon/tools'
+import { sayInvalidParams } from './invalid-params.ts'
 import type { SharedSession } from './shared-session.ts'
 
 /** One client, with a session of its own or one that it shares. Outlives the activations of the row; each of them lays its own handlers over `server`. */
@@ -43,7 +44,7 @@ export class Connection {
 
   async open(server: Server, transport: Transport): Promise<void> {
     const send = transport.send.bind(transport)
-    transport.send = (message, options) => this.#send(message, (told) => send(told, options))
+    transport.send = (message, options) => this.#send(sayInvalidParams(message), (told) => send(told, options))
     this.server = server
     server.onclose = () => void this.close()
     await server.connect(transport)

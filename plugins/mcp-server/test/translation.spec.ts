@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { callResult } from '../src/call-result.ts'
 import { McpServerConfig } from '../src/config.ts'
 import { divert } from '../src/divert.ts'
+import { sayInvalidParams } from '../src/invalid-params.ts'
 import { jobOf, outputUri } from '../src/job-resource.ts'
 import { describeTool } from '../src/tool-description.ts'
 
@@ -95,4 +96,14 @@ it.each([
   [{ maxSessions: 0 }, 'maxSessions'],
 ])('CP-14 a config that cannot be is refused by the name of its option: %j', (config, option) => {
   expect(McpServerConfig.safeParse(config).error?.issues.map(({ path }) => path[0])).toEqual([option])
+})
+
+it('CP-14 parameters that do not fit are Invalid params; what failed inside stays an internal error', () => {
+  const failed = (message: string) => ({ jsonrpc: '2.0' as const, id: 1, error: { code: -32_603, message } })
+  const issues = [{ code: 'invalid_type', expected: 'string', path: ['params', 'uri'], message: 'expected string, received number' }]
+  expect(sayInvalidParams(failed(JSON.stringify(issues)))).toEqual({
+    ...failed(''),
+    error: { code: -32_602, message: 'Invalid params: params.uri: expected string, received number' },
+  })
+  for (const message of ['no', '[', '[]', '[1]']) expect(sayInvalidParams(failed(message))).toEqual(failed(message))
 })
