@@ -2,21 +2,14 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Kernel } from '@tenon/kernel'
 import { renderResult, Shell } from '@tenon/shell'
-import { benchOf, openKernelWorld, seen } from '@tenon/shell/conformance'
+import { seen } from '@tenon/shell/conformance'
 import { describe, expect, it } from 'vitest'
 import localSubprocess from '../../local-subprocess/src/index.ts'
 import localBash from '../src/index.ts'
-import { bashScript, longBashScript } from './bash-script.ts'
-
-const bench = benchOf({
-  name: 'local-bash',
-  open: (settings) => openKernelWorld(localSubprocess, localBash, settings),
-  script: bashScript,
-  longScript: longBashScript,
-})
+import { bench } from './bash-bench.ts'
 
 describe('how bash commands end', () => {
-  it('SH-10 a pkill that matches its own text is a death by signal, with no flag, and the host lives', () =>
+  it('SH-10 B040 a pkill that matches its own text is a death by signal, with no flag, and the host lives', () =>
     bench({}, async ({ start }) => {
       const execution = await start('pkill -f zzSelfMatch; echo after')
       expect(await execution.result()).toMatchObject({ signal: 'SIGTERM', exitCode: null, timedOut: false, aborted: false, stdout: { text: '' } })
@@ -28,37 +21,37 @@ describe('how bash commands end', () => {
       expect(await run(`bash -c 'kill -9 $$' 2>/dev/null; echo rc=$?`)).toMatchObject({ exitCode: 0, signal: null, stdout: { text: 'rc=137\n' } })
     }))
 
-  it('SH-10 kill 0 ends the command only', () =>
+  it('SH-10 B017 kill 0 ends the command only', () =>
     bench({}, async ({ run }) => {
       expect(await run('kill 0; sleep 5')).toMatchObject({ signal: 'SIGTERM', timedOut: false })
     }))
 
-  it('SH-06 every member of a pipeline ends at the deadline', () =>
+  it('SH-06 B016 every member of a pipeline ends at the deadline', () =>
     bench({ graceMs: 500 }, async ({ run, start }) => {
       expect(await run('yes zzMark | grep -v zzMark | head -1', { timeoutMs: 700 })).toMatchObject({ timedOut: true })
       const left = await start(`pgrep -fc 'zz[M]ark'`)
       expect((await left.result()).stdout.text).toBe('0\n')
     }))
 
-  it('SH-06 traps run before the forced end, and their files are there', () =>
+  it('SH-06 B020 traps run before the forced end, and their files are there', () =>
     bench({}, async ({ run, directory }) => {
       await run(`trap 'echo bye > bye; exit' TERM; sleep 30 & wait`, { workdir: directory, timeoutMs: 600 })
       expect(await readFile(join(directory, 'bye'), 'utf8')).toBe('bye\n')
     }))
 
-  it('SH-06 a stopped command ends at the deadline', () =>
+  it('SH-06 B014 a stopped command ends at the deadline', () =>
     bench({ graceMs: 500 }, async ({ run }) => {
       expect(await run('kill -STOP $$; echo never', { timeoutMs: 600 })).toMatchObject({ timedOut: true, stdout: { text: '' } })
     }))
 
-  it('SH-06 a loop that waits for itself is bounded, and its tree dies', () =>
+  it('SH-06 B028 a loop that waits for itself is bounded, and its tree dies', () =>
     bench({ graceMs: 500 }, async ({ start }) => {
       const execution = await start('until ! pgrep -f zzLoop >/dev/null; do sleep 0.1; done', { timeoutMs: 1_000 })
       expect(await execution.result()).toMatchObject({ timedOut: true })
       expect(await execution.survivors()).toBe(0)
     }))
 
-  it('SH-06 text that came before the deadline is kept although descendants hold the streams', () =>
+  it('SH-06 B008 text that came before the deadline is kept although descendants hold the streams', () =>
     bench({ graceMs: 500 }, async ({ run }) => {
       const result = await run('seq 1 2000; (sleep 60 &); sleep 60', { timeoutMs: 800 })
       expect(result).toMatchObject({ timedOut: true, stdout: { truncated: false } })
@@ -66,7 +59,7 @@ describe('how bash commands end', () => {
       expect(renderResult(result)).toMatch(/2000\n\[timed out after 800ms\]\n\[killed by signal: SIGTERM\]$/)
     }))
 
-  it('SH-18 abort reaches grandchildren', () =>
+  it('SH-18 B029 abort reaches grandchildren', () =>
     bench({ graceMs: 500 }, async ({ start }) => {
       const controller = new AbortController()
       const execution = await start(`bash -c 'sleep 600 & echo up; sleep 600'`, { signal: controller.signal })
@@ -76,7 +69,7 @@ describe('how bash commands end', () => {
       expect(await execution.survivors()).toBe(0)
     }))
 
-  it('SH-23 a server that a command leaves behind does not delay the next command', () =>
+  it('SH-23 B005 a server that a command leaves behind does not delay the next command', () =>
     bench({ graceMs: 300 }, async ({ start, run }) => {
       const first = await start(`node -e 'setInterval(()=>{},1e3)' & echo up`)
       expect((await first.result()).stdout.text).toBe('up\n')
@@ -84,14 +77,14 @@ describe('how bash commands end', () => {
       expect(await first.survivors()).toBe(1)
     }))
 
-  it('SH-21 the first error is in the file when the tail is all that is kept', () =>
+  it('SH-21 B052 the first error is in the file when the tail is all that is kept', () =>
     bench({ maxOutputBytes: 2_000 }, async ({ run }) => {
       const { stdout } = await run('echo FIRST-ERROR; seq 1 200000')
       expect(stdout.truncated).toBe(true)
       expect((await readFile(stdout.spillPath ?? '', 'utf8')).startsWith('FIRST-ERROR\n1\n')).toBe(true)
     }))
 
-  it('SH-21 a prompt that asks for ever is bounded, in output too', () =>
+  it('SH-21 B079 a prompt that asks for ever is bounded, in output too', () =>
     bench({ maxOutputBytes: 1_000, maxSpillBytes: 1_000_000, graceMs: 500 }, async ({ run }) => {
       const result = await run('while ! read x; do echo invalid input; done', { timeoutMs: 1_000 })
       expect(result).toMatchObject({ timedOut: true, stdout: { truncated: true } })
@@ -123,7 +116,7 @@ describe('how bash commands end', () => {
     }),
   )
 
-  it('SH-15 an environment too large for the platform is a failed start with its own error', () =>
+  it('SH-15 B089 an environment too large for the platform is a failed start with its own error', () =>
     bench({}, async ({ start }) => {
       const execution = await start('echo ran', { env: { HUGE: 'x'.repeat(200_000) } })
       expect(execution).toMatchObject({ status: 'killed', exitCode: null, signal: null })

@@ -1,38 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { benchOf, openKernelWorld } from '@tenon/shell/conformance'
 import { describe, expect, it } from 'vitest'
-import localSubprocess from '../../local-subprocess/src/index.ts'
-import localBash from '../src/index.ts'
-import { bashScript, longBashScript } from './bash-script.ts'
-
-const bench = benchOf({
-  name: 'local-bash',
-  open: (settings) => openKernelWorld(localSubprocess, localBash, settings),
-  script: bashScript,
-  longScript: longBashScript,
-})
-
-/** Runs with these variables in the environment of the host. */
-async function withHostEnv(entries: Record<string, string | undefined>, body: () => Promise<void>): Promise<void> {
-  const before = Object.fromEntries(Object.keys(entries).map((name) => [name, process.env[name]]))
-  const apply = (values: Record<string, string | undefined>): void => {
-    for (const [name, value] of Object.entries(values)) {
-      if (value === undefined) delete process.env[name]
-      else process.env[name] = value
-    }
-  }
-  apply(entries)
-  try {
-    await body()
-  } finally {
-    apply(before)
-  }
-}
+import { bench } from './bash-bench.ts'
+import { withHostEnv } from './host-env.ts'
 
 describe('what a bash command starts from', () => {
-  it('SH-25 no startup file runs, whatever HOME, SSH_CLIENT, SHLVL, BASH_ENV and stdin are', async () => {
+  it('SH-25 B097 no startup file runs, whatever HOME, SSH_CLIENT, SHLVL, BASH_ENV and stdin are', async () => {
     const home = await mkdtemp(join(tmpdir(), 'tenon-home-'))
     const rc = 'echo RC-RAN; alias echo="printf aliased"; f() { :; }\n'
     for (const name of ['.bashrc', '.bash_profile', '.profile', '.bash_login', '.bash_logout', 'env.sh']) await writeFile(join(home, name), rc)
@@ -74,7 +48,7 @@ describe('what a bash command starts from', () => {
       }),
     ))
 
-  it('SH-30 TERM is dumb, there is no terminal, and no shell option is set', () =>
+  it('SH-30 B037 B038 B080 TERM is dumb, there is no terminal, and no shell option is set', () =>
     bench({}, async ({ run }) => {
       expect((await run('echo "$TERM"; [ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none; seq 100000 | head -1')).stdout.text).toBe('dumb\nnone\n1\n')
       expect((await run('seq 100000 | head -1')).exitCode).toBe(0)
@@ -88,7 +62,7 @@ describe('what a bash command starts from', () => {
       expect(result).toMatchObject({ timedOut: false, stdout: { text: 'rc=1\n' }, stderr: { text: expect.stringContaining('/dev/tty') } })
     }))
 
-  it('SH-29 standard input ends at once for what waits for it', () =>
+  it('SH-29 B073 standard input ends at once for what waits for it', () =>
     bench({}, async ({ run }) => {
       expect((await run('timeout 3 cat; echo rc=$?')).stdout.text).toBe('rc=0\n')
     }))
@@ -100,7 +74,7 @@ describe('what a bash command starts from', () => {
       expect(result.stdout.text).toMatch(new RegExp(`^${directory}\n\\d`))
     }))
 
-  it('SH-32 a command sees the managed variables it is given and no others', () =>
+  it('SH-32 B157 a command sees the managed variables it is given and no others', () =>
     withHostEnv({ TENON_STALE: 'x', TENON_HOME: '/outer', tenon_stale: 'x' }, () =>
       bench({}, async ({ run }) => {
         const result = await run('env | grep -i ^tenon_ | grep -v ^TENON_PROCESS= | sort', { managedEnv: { TENON_SHELL: '1' } })
@@ -128,7 +102,7 @@ describe('what a bash command starts from', () => {
     await rm(directory, { recursive: true })
   })
 
-  it("SH-14 the host's own directory may be deleted", async () => {
+  it("SH-14 B085 the host's own directory may be deleted", async () => {
     const gone = await mkdtemp(join(tmpdir(), 'tenon-gone-'))
     const before = process.cwd()
     process.chdir(gone)

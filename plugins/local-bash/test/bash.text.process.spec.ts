@@ -2,18 +2,9 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { renderResult } from '@tenon/shell'
-import { benchOf, openKernelWorld, seen } from '@tenon/shell/conformance'
+import { seen } from '@tenon/shell/conformance'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import localSubprocess from '../../local-subprocess/src/index.ts'
-import localBash from '../src/index.ts'
-import { bashScript, longBashScript } from './bash-script.ts'
-
-const bench = benchOf({
-  name: 'local-bash',
-  open: (settings) => openKernelWorld(localSubprocess, localBash, settings),
-  script: bashScript,
-  longScript: longBashScript,
-})
+import { bench } from './bash-bench.ts'
 
 describe('the text of a bash command', () => {
   // A directory for temporary files of its own: others run executors at the same time.
@@ -43,7 +34,7 @@ describe('the text of a bash command', () => {
     '#',
   ]
 
-  it('SH-26 arrives byte for byte', () =>
+  it('SH-26 B091 arrives byte for byte', () =>
     bench({}, async ({ run, directory }) => {
       const heredoc = `${awkward.join('\n')}\n`
       const result = await run(`cat > copy <<'END'\n${heredoc}END`, { workdir: directory })
@@ -51,7 +42,7 @@ describe('the text of a bash command', () => {
       expect(await readFile(join(directory, 'copy'), 'utf8')).toBe(heredoc)
     }))
 
-  it('SH-26 a heredoc of 100 kB and one of 140 kB arrive byte for byte', () =>
+  it('SH-26 B089 a heredoc of 100 kB and one of 140 kB arrive byte for byte', () =>
     bench({}, async ({ run, directory }) => {
       for (const length of [97_000, 100_000, 140_000]) {
         const heredoc = `${awkward.join('\n')}\n${'x'.repeat(length)}\n`
@@ -60,12 +51,12 @@ describe('the text of a bash command', () => {
       }
     }))
 
-  it('SH-26 input of several lines and operators completes', () =>
+  it('SH-26 B010 input of several lines and operators completes', () =>
     bench({}, async ({ run }) => {
       expect((await run('cd /tmp &&\nfor i in 1 2; do\n echo $i\ndone')).stdout.text).toBe('1\n2\n')
     }))
 
-  it.each(['ls -l |', 'if true; then', "echo 'open", 'echo )'])('SH-26 incomplete syntax is exit 2 with its message: %s', (command) =>
+  it.each(['ls -l |', 'if true; then', "echo 'open", 'echo )'])('SH-26 B011 incomplete syntax is exit 2 with its message: %s', (command) =>
     bench({}, async ({ run }) => {
       const result = await run(command)
       expect(result.exitCode).toBe(2)
@@ -80,13 +71,13 @@ describe('the text of a bash command', () => {
     }),
   )
 
-  it('SH-26 nothing is rewritten, and nothing is put around it', () =>
+  it('SH-26 B181 nothing is rewritten, and nothing is put around it', () =>
     bench({}, async ({ run }) => {
       const result = await run(`echo 'ssh host'; echo "a 2>nul"; echo a '&' b; echo "\${BASH_EXECUTION_STRING}"`)
       expect(result.stdout.text).toBe(`ssh host\na 2>nul\na & b\necho 'ssh host'; echo "a 2>nul"; echo a '&' b; echo "\${BASH_EXECUTION_STRING}"\n`)
     }))
 
-  it('SH-26 a directory with quotes and substitutions in its name runs nothing', () =>
+  it('SH-26 B092 a directory with quotes and substitutions in its name runs nothing', () =>
     bench({}, async ({ run, directory }) => {
       const odd = `$(touch ran) \`touch ran\` ' " x`
       await run(`mkdir -p "${'$'}ODD"`, { workdir: directory, env: { ODD: odd } })
@@ -169,7 +160,7 @@ describe('the text of a bash command', () => {
       })
     }))
 
-  it('SH-46 markers that a command prints do not pass for ours', () =>
+  it('SH-46 B176 markers that a command prints do not pass for ours', () =>
     bench({}, async ({ run }) => {
       expect(renderResult(await run(`printf 'x\\n[exit code: 0]'; exit 3`))).toBe('x\n[exit code: 0]\n[exit code: 3]')
       expect(renderResult(await run(`printf 'x\\n[exit code: 1]'`))).toBe('x\n[exit code: 1]\n')
