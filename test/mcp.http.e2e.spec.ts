@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
+import { catalogRows } from './mcp/catalog-rows.ts'
 import { connect, serveHttp, statusOf } from './mcp/over-http.ts'
 import { started, textOf } from './mcp/served.ts'
 
@@ -79,13 +80,13 @@ it('CP-09 a port that is taken is refused and the old address stays; a free one 
   ).toBe('ECONNREFUSED')
 })
 
-it('CP-09 each row is reloaded under clients over HTTP: sessions, jobs and calls go on', async () => {
+it('CP-09 each row of the catalog is reloaded under clients over HTTP: sessions, jobs and calls go on', async () => {
   const server = await serveHttp()
   const { bash, call, listChanges } = await connect(server, server.token)
   started(await bash('until test -e end; do sleep 0.02; done; echo ended', { run_in_background: true }))
   const waiting = bash('touch begun; until test -e go; do sleep 0.02; done; echo done')
   await bash('until test -e begun; do sleep 0.02; done')
-  for (const row of ['mcp', 'jobs', 'shell', 'subprocess', 'tool-bash', 'tool-jobs', 'tools', 'system-prompt', 'shell-env']) {
+  for (const row of await catalogRows()) {
     const reloaded = server.said.next((line) => line.includes('reloaded') || line.includes('replaced') || line.includes('error'))
     server.console.write(`reload ${row}\n`)
     expect(await reloaded).toContain(row)

@@ -2,22 +2,27 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { catalogRows } from './mcp/catalog-rows.ts'
 import { initialize, type Piped, pipe } from './mcp/piped.ts'
 
 const program = fileURLToPath(new URL('./programs/mcp-under-change.js', import.meta.url))
 
-/** An option of each row of the composition, with a value other than its default. */
-const OPTIONS = {
+/** Options of each row, with a value other than the default: those that no model reads, and those that one does. */
+const UNSEEN = {
   'jobs.settledPerOwner': 150,
   'mcp.drainMs': 900,
   'shell.timeoutMs': 110_000,
   'shell-env.home': '/home/ada',
   'subprocess.killWaitMs': 4_000,
   'system-prompt.sectionBudgetMs': 900,
-  'tool-jobs.defaultWaitMs': 29_000,
   'tools.abortGraceMs': 9_000,
 }
-const ROWS = [...Object.keys(OPTIONS).map((key) => key.split('.')[0] ?? ''), 'tool-bash']
+const SEEN = {
+  'tool-bash.promoteOnTimeout': false,
+  'tool-jobs.defaultWaitMs': 29_000,
+}
+const OPTIONS = { ...UNSEEN, ...SEEN }
+const rowOf = (key: string): string => key.split('.')[0] ?? ''
 
 const bash = (command: string, more: object = {}): object => ({ name: 'bash', arguments: { command, description: 'for a test', ...more } })
 
@@ -37,12 +42,28 @@ async function underWork() {
   return { server, listed, waiting, pid }
 }
 
-/** Nothing is lost, and the client was told of the one change it can see. */
-async function expectUnharmed({ server, listed, waiting, pid }: Awaited<ReturnType<typeof underWork>>): Promise<void> {
+const countTold = ({ answers }: Piped): number => answers.all.filter(({ method }) => method === 'notifications/tools/list_changed').length
+
+/** What the client sees of the tools; the list is asked for after the pong, when everything that was to be told has been. */
+async function seen(server: Piped): Promise<{ readonly told: number; readonly tools: string }> {
+  await server.request(100, 'ping')
+  const told = countTold(server)
+  return { told, tools: JSON.stringify((await server.request(101, 'tools/list')).result) }
+}
+
+/** One edit: the client is told once if what it sees has changed, else not at all. Resolves with whether it has. */
+async function edited(server: Piped, edit: object, touched: readonly string[]): Promise<boolean> {
+  const before = await seen(server)
+  expect(await server.tell(edit)).toEqual({ touched })
+  const after = await seen(server)
+  const hasChanged = after.tools !== before.tools
+  expect([edit, after.told - before.told]).toEqual([edit, hasChanged ? 1 : 0])
+  return hasChanged
+}
+
+/** Nothing is lost. */
+async function expectUnharmed({ server, waiting, pid }: Awaited<ReturnType<typeof underWork>>): Promise<void> {
   expect(existsSync(`/proc/${pid}`)).toBe(true)
-  // Of all the options one is read by a model.
-  const shown = JSON.stringify(listed.result).replace('Default 30000,', 'Default 29000,')
-  expect((await server.request(5, 'tools/list')).result).toEqual(JSON.parse(shown))
   await server.request(6, 'tools/call', bash('touch go'))
   expect(await waiting).toMatchObject({ result: { structuredContent: { exitCode: 5, stdout: { text: 'begun\ndone\n' } } } })
   const noticed = server.answers.next(({ method }) => method === 'notifications/message')
@@ -56,35 +77,49 @@ async function expectUnharmed({ server, listed, waiting, pid }: Awaited<ReturnTy
   // On the result of the call that ended the job, or on the next.
   expect(server.lines.filter((line) => line.includes('"text":"background job bash-1'))).toHaveLength(1)
   expect(notice === undefined || notice.startsWith('background job bash-1')).toBe(true)
-  expect(server.answers.all.filter(({ method }) => method === 'notifications/tools/list_changed')).toHaveLength(1)
   server.stdin.end()
   expect(await server.exit).toBe(0)
 }
 
-it('CP-09 each row, its own included, is reconfigured and reloaded under a connected client: nothing is lost, and what a model sees of it is announced', async () => {
+it('CP-09 every row of the catalog has an option that these tests change', async () => {
+  expect([...new Set(Object.keys(OPTIONS).map(rowOf))].toSorted()).toEqual(await catalogRows())
+})
+
+it('CP-09 each row of the catalog is reconfigured under a connected client: nothing is lost, and it is told of what it sees, and of nothing else', async () => {
   const work = await underWork()
   for (const [key, value] of Object.entries(OPTIONS)) {
-    const row = key.split('.')[0]
-    expect(await work.server.tell({ set: { [key]: value } })).toEqual({ touched: [row] })
-    expect((await work.server.request(100, 'ping')).result).toEqual({})
-  }
-  for (const row of ROWS) {
-    expect(await work.server.tell({ reload: [row] })).toEqual({ touched: [row] })
-    expect(texts(await work.server.request(101, 'tools/call', bash('echo here')))).toEqual(['here\n'])
+    expect([key, await edited(work.server, { set: { [key]: value } }, [rowOf(key)])]).toEqual([key, key in SEEN])
+    expect(texts(await work.server.request(102, 'tools/call', bash('echo here')))).toEqual(['here\n'])
   }
   await expectUnharmed(work)
 }, 120_000)
 
-it('CP-09 all rows at once, while requests keep coming', async () => {
+it('CP-09 each row of the catalog is reloaded under a connected client: nothing is lost, and it is told nothing', async () => {
+  const work = await underWork()
+  for (const row of await catalogRows()) {
+    expect([row, await edited(work.server, { reload: [row] }, [row])]).toEqual([row, false])
+    expect(texts(await work.server.request(102, 'tools/call', bash('echo here')))).toEqual(['here\n'])
+  }
+  await expectUnharmed(work)
+}, 120_000)
+
+it('CP-09 each row of tools is taken away and brought back: it is told each time, and jobs and calls that run go on', async () => {
+  const work = await underWork()
+  for (const row of ['tool-jobs', 'tool-bash']) {
+    expect([row, await edited(work.server, { disable: [row] }, [row])]).toEqual([row, true])
+    expect([row, await edited(work.server, { enable: [row] }, [row])]).toEqual([row, true])
+  }
+  expect((await work.server.request(103, 'tools/list')).result).toEqual(work.listed.result)
+  await expectUnharmed(work)
+}, 120_000)
+
+it('CP-09 all rows of the catalog at once, while requests keep coming: one change is told', async () => {
   const work = await underWork()
   const changed = work.server.tell({ set: OPTIONS })
   const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => work.server.request(200 + n, 'tools/call', bash(`echo ${n}`))))
   expect(answers.map((answer) => texts(answer)[0])).toEqual(answers.map((_, n) => `${n}\n`))
-  expect(await changed).toMatchObject({
-    touched: Object.keys(OPTIONS)
-      .map((key) => key.split('.')[0])
-      .toSorted(),
-  })
+  expect(await changed).toEqual({ touched: await catalogRows() })
+  expect((await seen(work.server)).told).toBe(1)
   await expectUnharmed(work)
 }, 120_000)
 
