@@ -7,11 +7,13 @@ import type { SandboxFacts } from './sandbox.ts'
  * it. It survives a reload of the executor, with its deadline, and ends with the subprocess provider's row at the latest.
  */
 export interface ShellExecution {
-  /** `killed`: ended by us, died by a signal, or never ran. Changes once, at the end: a command that is being stopped is still `running`. */
+  /** `killed`: ended by us, died by a signal, never ran, or its exit status was lost. Changes once, at the end: a command that is being stopped is still `running`. */
   readonly status: 'running' | 'completed' | 'killed'
   readonly exitCode: number | null
   /** Only for death by signal. */
   readonly signal: NodeJS.Signals | null
+  /** How it ended is not known: whatever launched it was lost. */
+  readonly lost?: true
   readonly sandbox?: SandboxFacts
   /**
    * Settles once, with the shell's own exit, after status and sandbox facts are final. Does not wait for children it left behind.

@@ -1,5 +1,5 @@
 import type { ShellRead } from './execution.ts'
-import { parseRendered } from './parse-rendered.ts'
+import { LOST_MARKER, parseRendered } from './parse-rendered.ts'
 import type { CollectedText, ShellResult } from './result.ts'
 import type { SandboxFacts } from './sandbox.ts'
 
@@ -27,6 +27,7 @@ export function renderResult(result: ShellResult, options: RenderOptions = {}): 
   text = line(text, ...sandboxMarkers(result.sandbox, options.escalation === true))
   if (result.timedOut) text = line(text, `[timed out after ${result.timeoutMs}ms]`)
   if (options.stopped !== undefined) text = line(text, `[stopped: ${oneLine(options.stopped)}]`)
+  if (result.lost === true) return line(text, LOST_MARKER)
   if (result.signal !== null) return line(text, `[killed by signal: ${result.signal}]`)
   if (result.exitCode !== null && result.exitCode !== 0) return line(text, `[exit code: ${result.exitCode}]`)
   // The command's own last words must not pass for our marker.

@@ -6,6 +6,8 @@ export interface ShellResult {
   readonly exitCode: number | null
   /** Only for death by signal. */
   readonly signal: NodeJS.Signals | null
+  /** How the command ended is not known, and will not be: whatever launched it was lost. Exit code and signal are null then. */
+  readonly lost?: true
   /** The deadline was the first cause of the end. Independent of the exit facts: a trapped TERM may end with exit code 0. */
   readonly timedOut: boolean
   /** The caller's abort was the first cause of the end. Never together with `timedOut`. */

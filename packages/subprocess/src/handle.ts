@@ -5,12 +5,16 @@ import type { OutputReader } from './output-reader.ts'
 export interface ExitFacts {
   readonly exitCode: number | null
   readonly signal: NodeJS.Signals | null
+  /** The exit was not reported, and will not be: whatever launched the process was lost. Both others are null then. */
+  readonly lost?: true
 }
 
 /** One started tree, or the start that failed. Valid for as long as the caller keeps it, also across a reload of the provider plugin. */
 export interface SubprocessHandle {
-  /** Undefined when nothing was started. */
+  /** Undefined when nothing was started, and before `started` has settled where the provider does not start processes itself. */
   readonly pid: number | undefined
+  /** True once the process runs, false when nothing was started: `done` says why. Never rejects. */
+  readonly started: Promise<boolean>
   /** Present only for `pipe`; the caller owns the stream and its errors. */
   readonly stdin?: Writable
   readonly stdout?: Readable

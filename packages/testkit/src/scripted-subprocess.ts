@@ -72,6 +72,7 @@ export class ScriptedProcess implements SubprocessHandle {
   readonly stdout?: Readable
   readonly stderr?: Readable
   readonly output: { readonly stdout?: ScriptedOutput; readonly stderr?: ScriptedOutput }
+  readonly started: Promise<boolean>
   readonly done: Promise<ExitFacts>
   #isOver = false
   #resolve: (facts: ExitFacts) => void = () => undefined
@@ -97,6 +98,7 @@ export class ScriptedProcess implements SubprocessHandle {
       this.pid = pid
       signal?.addEventListener('abort', () => this.terminate(), { once: true })
     }
+    this.started = Promise.resolve(this.pid !== undefined)
   }
 
   write(stream: 'stdout' | 'stderr', data: string): void {

@@ -5,9 +5,10 @@ import { LocalSubprocess } from './local-subprocess.ts'
 import { Runtime } from './runtime.ts'
 import { config, type Settings } from './settings.ts'
 import { systemWorld } from './system-world.ts'
+import type { World } from './world.ts'
 
 /** Of the shape of `Runtime`: code of another version must not work on what this one made. */
-const VERSION = 1
+const VERSION = 2
 
 export default definePlugin({
   name: 'local-subprocess',
@@ -16,19 +17,23 @@ export default definePlugin({
   // Closing waits for the largest grace in use and `killWaitMs` behind it.
   budgets: { undoMs: 60_000 },
   activate(scope) {
-    const { environment, spillDirectory, ...rest } = scope.config
-    const settingsFor = (temporaryDirectory: string): Settings => ({ ...rest, spillDirectory: spillDirectory ?? temporaryDirectory })
+    const { environment, spillDirectory, launcher, ...rest } = scope.config
+    const settingsFor = ({ temporaryDirectory, platform }: World): Settings => ({
+      ...rest,
+      spillDirectory: spillDirectory ?? temporaryDirectory,
+      launcher: launcher ?? (platform === 'win32' ? 'host' : 'process'),
+    })
     const runtime = scope.keep({
       key: 'processes',
       version: VERSION,
       create() {
         const world = systemWorld()
-        return new Runtime(world, settingsFor(world.temporaryDirectory), scope.log)
+        return new Runtime(world, settingsFor(world), scope.log)
       },
       dispose: (kept) => kept.close(),
     })
     const { world } = runtime
-    runtime.adopt(settingsFor(world.temporaryDirectory), scope.log)
+    runtime.adopt(settingsFor(world), scope.log)
     if (world.host === 1) scope.log.warn('the host is pid 1: nobody reaps the orphans of its commands; run it under an init')
     scope.spawn(async () => {
       const { owner, isAlive } = world

@@ -1,14 +1,15 @@
-import { SubprocessError } from '@tenon/subprocess'
+import { COOKIE_VARIABLE, SubprocessError } from '@tenon/subprocess'
 import { AbortHub } from './abort-hub.ts'
 import { FifoStock } from './channel/fifo-stock.ts'
 import type { ChannelParts, Closable } from './channel/output-channel.ts'
 import { PrivateDirectory } from './channel/private-directory.ts'
-import { endEscapees, killEscapees } from './escapees.ts'
+import { type EscapeeParts, endEscapees, killEscapees } from './escapees.ts'
+import { ProcessLauncher } from './launch/process-launcher.ts'
 import { SpillShelf } from './output/spill-shelf.ts'
 import type { Settings } from './settings.ts'
+import { LiveTrees, type Survived } from './tree/live-trees.ts'
 import { ProcessIndex } from './tree/process-index.ts'
 import type { Snapshot } from './tree/process-table.ts'
-import type { ProcessTree } from './tree/process-tree.ts'
 import { Watch } from './tree/watch.ts'
 import { type Log, Warnings } from './warnings.ts'
 import type { World } from './world.ts'
@@ -16,15 +17,11 @@ import type { World } from './world.ts'
 /** Bytes that one read of a stream takes: what a pipe holds by default. */
 const READ_BYTES = 65_536
 
-/** Older trees that each settlement asks again, so that the live set shrinks without a timer. */
-const REPROBES = 3
-
-/** A tree, and what is needed to speak of it. */
-export interface Tracked {
-  readonly tree: ProcessTree
-  readonly cookie: string
-  readonly program: string
-  readonly graceMs: number
+/** A launch under way. */
+export interface Starting {
+  /** Calls it off, or ends what has started. */
+  terminate(): void
+  readonly started: Promise<boolean>
 }
 
 /**
@@ -40,15 +37,16 @@ export class Runtime {
   readonly directory: PrivateDirectory
   readonly channels: ChannelParts
   readonly watch: Watch
+  readonly launcher: ProcessLauncher
   /** Trees that may have members. */
-  readonly live = new Set<Tracked>()
+  readonly live: LiveTrees
+  /** What may become a tree. */
+  readonly starting = new Set<Starting>()
   /** Streams that may still deliver. */
   readonly open = new Set<Closable>()
   settings: Settings
   #counter = 0
   #closing: Promise<void> | undefined
-  #exited: Tracked[] = []
-  #probing = false
   readonly #forgetExit: () => void
 
   constructor(world: World, settings: Settings, log: Log) {
@@ -56,16 +54,32 @@ export class Runtime {
     this.nonce = world.randomName()
     this.settings = settings
     this.warnings = new Warnings(log)
-    this.directory = new PrivateDirectory(settings.spillDirectory, JSON.stringify(world.owner))
-    this.watch = new Watch(world.table, world.clock, world.host)
+    const { platform, table, clock, send, run, runSync } = world
+    this.directory = new PrivateDirectory(settings.spillDirectory, JSON.stringify(world.owner), (path) => this.launcher.directoryMade(path))
+    this.watch = new Watch(table, clock, world.host)
+    this.live = new LiveTrees({ platform, table, clock, watch: this.watch, aborts: this.aborts, send, run, runSync })
+    // A name that is gone can still be opened by way of /proc/self/fd, but not by way of the /dev/fd of others.
+    const keepsNames = platform !== 'linux'
+    this.launcher = new ProcessLauncher({
+      host: world.hostLauncher,
+      start: world.startLauncher,
+      directory: this.directory,
+      clock,
+      warnings: this.warnings,
+      claims: !keepsNames,
+      commission: { nonce: this.nonce, cookieVariable: COOKIE_VARIABLE, killWaitMs: settings.killWaitMs },
+      randomName: () => world.randomName(),
+      ready: () => this.channels.stock.prepare(),
+    })
+    const runAside = (file: string, args: readonly string[]): Promise<void> =>
+      this.launcher.run([file, ...args], this.#plainEnvironment()) ?? run(file, args)
     this.channels = {
-      stock: new FifoStock(this.directory, world.run, world.runSync, world.clock, (error) =>
+      stock: new FifoStock(this.directory, runAside, runSync, clock, (error) =>
         this.warnings.once('mkfifo', { err: error }, 'cannot make FIFOs; output goes through pipes, and commands cannot open /dev/stdout'),
       ),
       shelf: new SpillShelf(this.directory, this.warnings, settings, world),
       buffer: Buffer.allocUnsafeSlow(READ_BYTES),
-      // A name that is gone can still be opened by way of /proc/self/fd, but not by way of the /dev/fd of others.
-      keepsNames: world.platform !== 'linux',
+      keepsNames,
     }
     this.#forgetExit = world.onHostExit(() => this.#hostExits())
   }
@@ -78,6 +92,7 @@ export class Runtime {
     this.settings = settings
     this.warnings.log = log
     this.channels.shelf.limits = settings
+    this.launcher.enable(settings.launcher === 'process')
     if (this.directory.base === settings.spillDirectory) return
     this.directory.base = settings.spillDirectory
     this.directory.renew()
@@ -89,27 +104,6 @@ export class Runtime {
     return `${this.nonce}.${this.#counter++}`
   }
 
-  /** The leader has exited: asks after the tree once `done` has been told, and after a few that are older. */
-  settled(tracked: Tracked): void {
-    this.#exited.push(tracked)
-    if (this.#probing) return
-    this.#probing = true
-    setImmediate(() => {
-      this.#probing = false
-      const exited = this.#exited
-      this.#exited = []
-      let left = REPROBES * exited.length
-      for (const older of this.live) {
-        if (left-- <= 0) break
-        // To the end of the line.
-        this.live.delete(older)
-        this.live.add(older)
-        older.tree.probe()
-      }
-      for (const each of exited) each.tree.probe()
-    })
-  }
-
   /** Ends everything and waits until it is quiet. Rejects with what could not be ended. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -117,31 +111,34 @@ export class Runtime {
   }
 
   async #close(): Promise<void> {
-    const failures = (
-      await Promise.all([...[...this.live].map((tracked) => this.#end(tracked)), this.#counter === 0 ? undefined : endEscapees(this)])
-    ).filter((error) => error !== undefined)
+    const failures = await this.#endAll()
     await this.channels.stock.close()
     for (const stream of [...this.open]) stream.close()
     this.channels.shelf.withdrawAll()
+    await this.launcher.close()
     await this.directory.remove().catch((error: unknown) => this.warnings.log.warn({ err: error }, 'cannot remove the private directory'))
     this.#forgetExit()
     if (failures.length === 1) throw failures[0]
     if (failures.length > 1) throw new AggregateError(failures, `${failures.length} process trees could not be ended`)
   }
 
-  async #end({ tree, program, graceMs }: Tracked): Promise<Error | undefined> {
-    tree.terminate()
-    const waitMs = graceMs + this.settings.killWaitMs
-    const enough = new AbortController()
-    const timer = this.world.clock.after(Math.min(waitMs, 2_147_483_647), () => enough.abort())
-    const gone = await tree.waitForExit(enough.signal)
-    timer.cancel()
-    if (gone) return undefined
-    const pids = [...tree.remaining]
-    tree.abandon()
-    return new SubprocessError('TREE_SURVIVED', `${program}: still alive ${waitMs} ms after it was asked to end: pid ${pids.join(', ')}`, {
-      details: { program, pids },
-    })
+  async #endAll(): Promise<Error[]> {
+    const { killWaitMs } = this.settings
+    const launches = [...this.starting]
+    for (const launch of launches) launch.terminate()
+    await Promise.all(launches.map(({ started }) => started))
+    const [survived, escaped] = await Promise.all([this.live.end(killWaitMs), this.#counter === 0 ? [] : endEscapees(this.#escapees(), killWaitMs)])
+    return [...survived.map(treeSurvived), ...(escaped.length === 0 ? [] : [escapeesSurvived(escaped)])]
+  }
+
+  #escapees(): EscapeeParts {
+    const { clock, table, send } = this.world
+    return { nonce: this.nonce, trees: this.live, watch: this.watch, clock, table, send }
+  }
+
+  /** For the programs of the system: messages and dates in one language. */
+  #plainEnvironment(): Record<string, string> {
+    return { PATH: this.world.environment.PATH ?? '', LC_ALL: 'C' }
   }
 
   /** The host is ending, whatever the reason: nothing asynchronous runs any more, and a fault here would replace the reason. */
@@ -156,9 +153,19 @@ export class Runtime {
 
   #killAll(snapshot: Snapshot | undefined): void {
     const index = snapshot && new ProcessIndex(snapshot, this.world.host)
-    for (const { tree } of this.live) contained(() => tree.killNow(index))
-    if (index !== undefined) killEscapees(this, index)
+    this.live.killNow(index)
+    if (index !== undefined) killEscapees(this.#escapees(), index)
   }
+}
+
+function treeSurvived({ program, pids, waitedMs }: Survived): SubprocessError {
+  const what = `${program}: still alive ${waitedMs} ms after it was asked to end: pid ${pids.join(', ')}`
+  return new SubprocessError('TREE_SURVIVED', what, { details: { program, pids: [...pids] } })
+}
+
+function escapeesSurvived(pids: readonly number[]): SubprocessError {
+  const what = `processes that left their tree are still alive: pid ${pids.join(', ')}`
+  return new SubprocessError('TREE_SURVIVED', what, { details: { pids: [...pids] } })
 }
 
 function contained(work: () => void): void {

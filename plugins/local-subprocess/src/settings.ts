@@ -34,6 +34,12 @@ export const config = z
       .default(1_024 ** 3)
       .describe('All files with output together; beyond it the oldest is deleted.'),
     killWaitMs: z.int().min(1).max(MAX_GRACE_MS).default(5_000).describe('How long closing waits for a tree after the forced signal.'),
+    launcher: z
+      .enum(['process', 'host'])
+      .optional()
+      .describe(
+        'Who starts commands: a small process beside the host, so that neither its memory nor its event loop counts, or the host itself. Default: process, on Windows host.',
+      ),
   })
   .prefault({})
 
@@ -45,4 +51,5 @@ export interface Settings {
   readonly minFreeBytes: number
   readonly retainedSpillBytes: number
   readonly killWaitMs: number
+  readonly launcher: 'process' | 'host'
 }

@@ -1,38 +1,45 @@
 import type { Readable, Writable } from 'node:stream'
 import { COOKIE_VARIABLE, type ExitFacts, type OutputReader, type SpawnSpec, SubprocessError, type SubprocessHandle } from '@tenon/subprocess'
 import { OutputChannel } from './channel/output-channel.ts'
-import { type StdinData, supplyStdin } from './channel/stdin-data.ts'
-import type { LaunchEvents, Launched } from './launch/launch-plan.ts'
+import { feedStdin, type StdinFeed } from './channel/stdin-feed.ts'
+import type { LaunchEvents, Launched, StartedProcess } from './launch/launch-plan.ts'
 import { CapturedOutput } from './output/captured-output.ts'
-import type { Runtime, Tracked } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 import { startFailure } from './start-failure.ts'
-import { makeTree } from './tree/make-tree.ts'
-import type { ProcessTree } from './tree/process-tree.ts'
+import type { Tracked } from './tree/live-trees.ts'
 
 /** One call of `spawn`, whatever came of it. */
 export class Spawned implements SubprocessHandle {
-  readonly pid: number | undefined
   readonly stdin?: Writable
   readonly stdout?: Readable
   readonly stderr?: Readable
   readonly output: { readonly stdout?: OutputReader; readonly stderr?: OutputReader }
+  readonly started: Promise<boolean>
   readonly done: Promise<ExitFacts>
   /** What is needed of the spec later; not the spec, which may hold megabytes of data. */
-  readonly #asked: Pick<SpawnSpec, 'argv' | 'cwd' | 'graceMs'>
+  readonly #asked: Pick<SpawnSpec, 'argv' | 'cwd' | 'graceMs' | 'signal'>
   readonly #runtime: Runtime
   readonly #channels: { readonly stdout: OutputChannel; readonly stderr: OutputChannel }
+  #cookie = ''
+  #know: (started: boolean) => void = nothing
   #resolve: (facts: ExitFacts) => void = nothing
   #reject: (error: SubprocessError) => void = nothing
-  #tree: ProcessTree | undefined
+  #pid: number | undefined
   #tracked: Tracked | undefined
-  #data: StdinData | undefined
+  #feed: StdinFeed | undefined
   #forgetAbort: () => void = nothing
+  /** While it is not known whether it starts. */
+  #revoke: (() => void) | undefined
+  #unwanted = false
 
   /** `env` is complete but for the cookie. */
   constructor(spec: SpawnSpec, env: Readonly<Record<string, string>>, runtime: Runtime) {
-    this.#asked = { argv: [spec.argv[0]], cwd: spec.cwd, graceMs: spec.graceMs }
+    this.#asked = { argv: [spec.argv[0]], cwd: spec.cwd, graceMs: spec.graceMs, ...(spec.signal !== undefined && { signal: spec.signal }) }
     this.#runtime = runtime
     this.#channels = { stdout: new OutputChannel(spec.stdout, runtime.channels), stderr: new OutputChannel(spec.stderr, runtime.channels) }
+    this.started = new Promise((resolve) => {
+      this.#know = resolve
+    })
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -40,9 +47,8 @@ export class Spawned implements SubprocessHandle {
     // A caller that does not look at `done` is no fault of the host's.
     this.done.catch(nothing)
     const { stdout, stderr } = this.#channels
-    const launched = this.#start(spec, env)
-    this.pid = launched?.pid
-    if (spec.stdin === 'pipe' && launched?.stdin !== undefined) this.stdin = launched.stdin
+    const pipe = this.#start(spec, env)
+    if (spec.stdin === 'pipe' && pipe !== undefined) this.stdin = pipe
     if (stdout.stream !== undefined) this.stdout = stdout.stream
     if (stderr.stream !== undefined) this.stderr = stderr.stream
     this.output = {
@@ -51,92 +57,153 @@ export class Spawned implements SubprocessHandle {
     }
   }
 
+  get pid(): number | undefined {
+    return this.#pid
+  }
+
   terminate(): void {
-    this.#tree?.terminate()
+    if (this.#tracked !== undefined) this.#tracked.tree.terminate()
+    else if (this.#revoke !== undefined && !this.#unwanted) {
+      this.#unwanted = true
+      this.#revoke()
+    }
   }
 
   async waitForExit(signal?: AbortSignal): Promise<boolean> {
-    return this.#tree?.waitForExit(signal) ?? true
+    if (this.#revoke !== undefined && !(await this.#isKnown(signal))) return false
+    return this.#tracked?.tree.waitForExit(signal) ?? true
   }
 
   async survivors(): Promise<number> {
-    return this.#tree?.survivors() ?? 0
+    if (this.#revoke !== undefined) await this.started
+    return this.#tracked?.tree.survivors() ?? 0
+  }
+
+  /** Gives back the host's end of the standard input. */
+  #start(spec: SpawnSpec, env: Readonly<Record<string, string>>): Writable | undefined {
+    if (this.#runtime.closing) return this.#refuse(new SubprocessError('RUNTIME_CLOSED', `cannot start ${spec.argv[0]}: the runtime is closing`))
+    if (spec.signal?.aborted === true) return this.#refuse(this.#abortedBefore())
+    const { stdout, stderr } = this.#channels
+    const { runtime, graceMs } = { runtime: this.#runtime, graceMs: spec.graceMs }
+    this.#cookie = runtime.nextCookie()
+    try {
+      stdout.open()
+      stderr.open()
+      this.#feed = feedStdin(spec.stdin, `${this.#cookie}.in`, runtime.directory, runtime.channels.stock)
+    } catch (cause) {
+      this.#failed(cause)
+      return undefined
+    }
+    const plan = {
+      argv: spec.argv,
+      ...(spec.argv0 !== undefined && { argv0: spec.argv0 }),
+      cwd: spec.cwd,
+      // First, so that it is near the beginning of what a scan reads.
+      env: Object.assign(Object.create(null) as Record<string, string>, { [COOKIE_VARIABLE]: this.#cookie }, env),
+      stdin: this.#feed.end,
+      stdout: stdout.end,
+      stderr: stderr.end,
+    }
+    return this.#follow(runtime.launcher.launch(plan, { cookie: this.#cookie, graceMs }, this.#events()))
+  }
+
+  #events(): LaunchEvents {
+    return {
+      started: (process) => this.#own(process, undefined),
+      failed: (cause) => this.#failed(cause),
+      revoked: () => this.#refuse(this.#abortedBefore()),
+      exited: (facts) => this.#exited(facts),
+      lost: () => void this.#lost(),
+      fault: (error) => this.#fault(error),
+    }
+  }
+
+  #follow(launched: Launched): Writable | undefined {
+    if (launched.state === 'failed') return undefined
+    const { stdout, stderr } = this.#channels
+    const pipes = launched.state === 'started' ? launched : undefined
+    stdout.attach(pipes?.stdout, this.#runtime.open)
+    stderr.attach(pipes?.stderr, this.#runtime.open)
+    if (launched.state === 'started') this.#own(launched.process, launched.stdin)
+    else {
+      this.#revoke = launched.revoke
+      this.#runtime.starting.add(this)
+    }
+    const { signal } = this.#asked
+    if (signal !== undefined) this.#forgetAbort = this.#runtime.aborts.on(signal, () => this.terminate())
+    return this.#feed?.stream ?? pipes?.stdin
+  }
+
+  #own(process: StartedProcess, stdin: Writable | undefined): void {
+    const { stdout, stderr } = this.#channels
+    this.#pid = process.pid
+    stdout.started()
+    stderr.started()
+    this.#feed?.started(stdin)
+    const { graceMs, argv } = this.#asked
+    this.#tracked = this.#runtime.live.own(
+      { ...process, cookie: this.#cookie, graceMs, program: argv[0] },
+      { left: () => this.#forgetAbort(), gone: () => this.#vanish(), leaderGone: () => this.#exited(LOST) },
+    )
+    const { tree } = this.#tracked
+    for (const { capture } of [stdout, stderr]) {
+      if (capture === undefined) continue
+      capture.onWaiting = (waiting) => tree.follow(waiting)
+      // Since before the start.
+      if (capture.waiting) tree.follow(true)
+    }
+    this.#settleStart(true)
+    if (this.#unwanted) tree.terminate()
   }
 
   #failed(cause: unknown): void {
-    this.#reject(startFailure(this.#asked, cause))
+    this.#refuse(startFailure(this.#asked, cause))
   }
 
   #exited(facts: ExitFacts): void {
-    this.#tree?.leaderEnded()
+    this.#tracked?.tree.leaderEnded()
     const { stdout, stderr } = this.#channels
     const settling = [stdout.settle(), stderr.settle()].filter((pending) => pending !== undefined)
-    this.#data?.detach()
+    this.#feed?.exited()
     if (settling.length === 0) this.#resolve(facts)
     else void this.#settleLater(settling, facts)
-    if (this.#tracked !== undefined) this.#runtime.settled(this.#tracked)
+    if (this.#tracked !== undefined) this.#runtime.live.settled(this.#tracked)
+  }
+
+  /** Whoever launched it is gone, perhaps in the middle of the start: then its cookie tells whether it runs. */
+  async #lost(): Promise<void> {
+    if (this.#tracked === undefined) {
+      const { index } = await this.#runtime.watch.look()
+      const leader = index?.byCookie.get(this.#cookie)?.find(({ pid, session, zombie }) => pid === session && !zombie)
+      if (leader !== undefined) this.#own({ pid: leader.pid, start: leader.start }, undefined)
+    }
+    if (this.#tracked !== undefined) {
+      this.#tracked.tree.orphan()
+      return
+    }
+    this.#channels.stdout.started()
+    this.#channels.stderr.started()
+    this.#feed?.started(undefined)
+    this.#settleStart(true)
+    this.#exited(LOST)
+    this.#vanish()
   }
 
   #fault(error: Error): void {
     this.#runtime.warnings.log.warn({ err: error, pid: this.pid }, 'an error of a running process; its exit facts are unaffected')
   }
 
-  #start(spec: SpawnSpec, env: Readonly<Record<string, string>>): Launched | undefined {
-    if (this.#runtime.closing) return this.#refuse(new SubprocessError('RUNTIME_CLOSED', `cannot start ${spec.argv[0]}: the runtime is closing`))
-    if (spec.signal?.aborted === true) {
-      const cause: unknown = spec.signal.reason
-      return this.#refuse(new SubprocessError('ABORTED_BEFORE_SPAWN', `${spec.argv[0]} was not started: its signal had aborted before`, { cause }))
-    }
-    const { stdout, stderr } = this.#channels
-    const cookie = this.#runtime.nextCookie()
-    try {
-      stdout.open()
-      stderr.open()
-      this.#data = this.#supply(spec.stdin, cookie)
-    } catch (cause) {
-      this.#cancel()
-      this.#failed(cause)
-      return undefined
-    }
-    const events: LaunchEvents = {
-      failed: (cause) => this.#failed(cause),
-      exited: (facts) => this.#exited(facts),
-      fault: (error) => this.#fault(error),
-    }
-    const launched = this.#runtime.world.launcher.launch(
-      {
-        argv: spec.argv,
-        ...(spec.argv0 !== undefined && { argv0: spec.argv0 }),
-        cwd: spec.cwd,
-        // First, so that it is near the beginning of what a scan reads.
-        env: Object.assign(Object.create(null) as Record<string, string>, { [COOKIE_VARIABLE]: cookie }, env),
-        stdin: this.#data?.end ?? { kind: spec.stdin === 'pipe' ? 'pipe' : 'null' },
-        stdout: stdout.end,
-        stderr: stderr.end,
-      },
-      events,
-    )
-    if (launched.pid === undefined) this.#cancel()
-    else this.#own(launched, launched.pid, cookie, spec.signal)
-    return launched
-  }
-
-  #own(launched: Launched, pid: number, cookie: string, signal: AbortSignal | undefined): void {
-    const { stdout, stderr } = this.#channels
-    const { graceMs, argv } = this.#asked
-    stdout.launched(launched.stdout, this.#runtime.open)
-    stderr.launched(launched.stderr, this.#runtime.open)
-    this.#data?.launched(launched.stdin)
-    const tree = makeTree({ pid, cookie, graceMs }, this.#runtime, { left: () => this.#leave(), gone: () => this.#vanish() })
-    for (const { capture } of [stdout, stderr]) if (capture !== undefined) capture.onWaiting = (waiting) => tree.follow(waiting)
-    this.#tree = tree
-    this.#tracked = { tree, cookie, program: argv[0], graceMs }
-    this.#runtime.live.add(this.#tracked)
-    if (signal !== undefined) this.#forgetAbort = this.#runtime.aborts.on(signal, () => tree.terminate())
-  }
-
-  #supply(stdin: SpawnSpec['stdin'], cookie: string): StdinData | undefined {
-    return typeof stdin === 'object' ? supplyStdin(stdin.data, `${cookie}.in`, this.#runtime.directory, this.#runtime.channels.stock) : undefined
+  /** False when `signal` aborts first. */
+  async #isKnown(signal: AbortSignal | undefined): Promise<boolean> {
+    if (signal === undefined) return this.started.then(() => true)
+    if (signal.aborted) return false
+    let forget = nothing
+    const aborted = new Promise<boolean>((resolve) => {
+      forget = this.#runtime.aborts.on(signal, () => resolve(false))
+    })
+    const known = await Promise.race([aborted, this.started.then(() => true)])
+    forget()
+    return known
   }
 
   /**
@@ -154,27 +221,36 @@ export class Spawned implements SubprocessHandle {
     this.#resolve(facts)
   }
 
-  #leave(): void {
-    if (this.#tracked !== undefined) this.#runtime.live.delete(this.#tracked)
-    this.#forgetAbort()
+  #settleStart(started: boolean): void {
+    this.#revoke = undefined
+    this.#runtime.starting.delete(this)
+    this.#know(started)
   }
 
   #vanish(): void {
-    this.#leave()
+    this.#forgetAbort()
     this.#channels.stdout.abandoned()
     this.#channels.stderr.abandoned()
   }
 
-  #refuse(error: SubprocessError): undefined {
-    this.#cancel()
-    this.#reject(error)
+  #abortedBefore(): SubprocessError {
+    const { signal, argv } = this.#asked
+    const cause: unknown = signal?.aborted === true ? signal.reason : undefined
+    const why = signal?.aborted === true ? 'its signal had aborted before' : 'it was ended before'
+    return new SubprocessError('ABORTED_BEFORE_SPAWN', `${argv[0]} was not started: ${why}`, cause === undefined ? {} : { cause })
   }
 
-  #cancel(): void {
+  /** Nothing was started. */
+  #refuse(error: SubprocessError): undefined {
     this.#channels.stdout.cancel()
     this.#channels.stderr.cancel()
-    this.#data?.cancel()
+    this.#feed?.cancel()
+    this.#forgetAbort()
+    this.#settleStart(false)
+    this.#reject(error)
   }
 }
+
+const LOST: ExitFacts = { exitCode: null, signal: null, lost: true }
 
 function nothing(): void {}

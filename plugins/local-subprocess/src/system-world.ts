@@ -1,30 +1,24 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { type ChildProcess, spawn as nodeSpawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
-import { promisify } from 'node:util'
+import { fileURLToPath } from 'node:url'
+import { COOKIE_VARIABLE } from '@tenon/subprocess'
 import spawn from 'cross-spawn'
 import { ownerRecord } from './channel/owner.ts'
 import { systemClock } from './clock.ts'
-import { HostLauncher } from './launch/host-launcher.ts'
+import { HostLauncher, withoutHostAdditions } from './launch/host-launcher.ts'
 import { assertThere } from './lookup.ts'
 import { systemFiles } from './output/spill-shelf.ts'
+import { runProgram, runProgramSync } from './run-program.ts'
 import { LinuxTable } from './tree/linux-table.ts'
 import { ListedTable, posixLister, windowsLister } from './tree/listed-table.ts'
 import type { ProcessTable } from './tree/process-table.ts'
 import type { World } from './world.ts'
 
-/** What one program may take while the host ends. */
-const SYNC_MS = 2_000
-
-/** A listing of thousands of processes. */
-const OUTPUT_BYTES = 16 * 1_024 ** 2
-
-const execute = promisify(execFile)
-
 /** The machine this process runs on. */
 export function systemWorld(): World {
   const { platform, pid } = process
-  const linux = platform === 'linux' ? new LinuxTable() : undefined
+  const linux = platform === 'linux' ? new LinuxTable(COOKIE_VARIABLE) : undefined
   const start = linux?.read(pid)?.start
   return {
     platform,
@@ -34,9 +28,10 @@ export function systemWorld(): World {
     clock: systemClock,
     table: linux ?? listedTable(platform),
     send: (target, signal) => void process.kill(target, signal),
-    launcher: new HostLauncher(spawn, platform, platform === 'win32' ? ({ argv, env }) => assertThere(argv, env) : undefined),
-    run: async (file, args) => void (await output(file, args)),
-    runSync: (file, args) => void outputSync(file, args),
+    hostLauncher: new HostLauncher(spawn, platform, platform === 'win32' ? ({ argv, env }) => assertThere(argv, env) : undefined),
+    startLauncher: (cwd) => startLauncher(cwd),
+    run: async (file, args) => void (await runProgram(file, args)),
+    runSync: (file, args) => void runProgramSync(file, args),
     files: systemFiles,
     randomName: () => randomBytes(16).toString('hex'),
     owner: ownerRecord(pid, start),
@@ -48,30 +43,26 @@ export function systemWorld(): World {
   }
 }
 
-function listedTable(platform: NodeJS.Platform): ProcessTable {
-  const lister = platform === 'win32' ? windowsLister(Date.now) : posixLister(Date.now)
-  return new ListedTable(lister, output, outputSync, systemClock.now)
-}
+/** From `src`, from `dist`, and from a bundle of `dist` all the same. */
+const LAUNCHER = fileURLToPath(new URL('../dist/launcher/main.js', import.meta.url))
 
-async function output(file: string, args: readonly string[]): Promise<string> {
-  const { stdout } = await execute(file, [...args], { maxBuffer: OUTPUT_BYTES, windowsHide: true, env: plainEnvironment() })
-  return stdout
-}
+/** Little memory, few threads: it does next to nothing, and stays as long as the host. */
+const LAUNCHER_FLAGS = ['--max-old-space-size=32', '--max-semi-space-size=1', '--v8-pool-size=0', '--no-opt']
 
-function outputSync(file: string, args: readonly string[]): string {
-  return execFileSync(file, [...args], {
-    maxBuffer: OUTPUT_BYTES,
-    windowsHide: true,
-    timeout: SYNC_MS,
-    env: plainEnvironment(),
-    stdio: ['ignore', 'pipe', 'ignore'],
-    encoding: 'utf8',
+/** Leads a session of its own, so that no signal to the host's reaches it; with no environment but what an outer runtime knows it by. */
+function startLauncher(cwd: string): ChildProcess {
+  const cookie = process.env[COOKIE_VARIABLE]
+  return nodeSpawn(process.execPath, [...LAUNCHER_FLAGS, LAUNCHER], {
+    cwd,
+    env: withoutHostAdditions(cookie === undefined ? {} : { [COOKIE_VARIABLE]: cookie }),
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
   })
 }
 
-/** Dates in one language. */
-function plainEnvironment(): NodeJS.ProcessEnv {
-  return { ...process.env, LC_ALL: 'C' }
+function listedTable(platform: NodeJS.Platform): ProcessTable {
+  const lister = platform === 'win32' ? windowsLister(Date.now) : posixLister(Date.now)
+  return new ListedTable(lister, runProgram, runProgramSync, systemClock.now)
 }
 
 function answers(pid: number): boolean {

@@ -3,6 +3,7 @@ import type { RunProgram, RunProgramSync } from './channel/fifo-stock.ts'
 import type { Owner } from './channel/owner.ts'
 import type { Clock } from './clock.ts'
 import type { Launcher } from './launch/launch-plan.ts'
+import type { StartLauncher } from './launch/launcher-connection.ts'
 import type { SpillFiles } from './output/spill-shelf.ts'
 import type { SendSignal } from './tree/posix-tree.ts'
 import type { ProcessTable } from './tree/process-table.ts'
@@ -18,7 +19,10 @@ export interface World {
   readonly clock: Clock
   readonly table: ProcessTable
   readonly send: SendSignal
-  readonly launcher: Launcher
+  /** Launches as a child of the host. */
+  readonly hostLauncher: Launcher
+  /** Starts the launcher process, with its standard input as a pipe. */
+  readonly startLauncher: StartLauncher
   /** Runs a program of the system; rejects unless it ends with 0. */
   readonly run: RunProgram
   readonly runSync: RunProgramSync

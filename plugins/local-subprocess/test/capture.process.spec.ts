@@ -16,7 +16,7 @@ const isRoot = process.getuid?.() === 0
 
 describe('the capture channel', () => {
   it.runIf(isRoot)('SP-28 a command that changes its user can still write through /dev/stdout', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     const handle = subprocess.spawn(sh(`echo before; su nobody -s /bin/sh -c 'echo x > /dev/stdout; echo y >> /dev/stderr'; echo after`))
     expect(await handle.done).toEqual({ exitCode: 0, signal: null })
     expect(out(handle)).toBe('before\nx\nafter\n')
@@ -24,14 +24,14 @@ describe('the capture channel', () => {
   })
 
   it.runIf(isRoot)('SP-28 nobody else can read what a command writes', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     const handle = subprocess.spawn(sh(`su nobody -s /bin/sh -c 'cat < /dev/stdout' 2>/dev/null || echo refused`))
     await handle.done
     expect(out(handle)).toBe('refused\n')
   })
 
   it('SP-29 1 MB in a pipe that the leader enlarged is complete', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     // F_SETPIPE_SZ is 1031 (fcntl.h).
     const program = 'fcntl(STDOUT, 1031, 1048576) or die "no large pipe: $!"; syswrite(STDOUT, "x" x 1000000) == 1000000 or die "short write"'
     for (let round = 0; round < 5; round++) {
@@ -43,7 +43,7 @@ describe('the capture channel', () => {
   })
 
   it('SP-29 what the leader left is taken also while reading is paused for a slow disk', async () => {
-    const { subprocess, runtime } = openProvider()
+    const { subprocess, runtime } = await openProvider()
     const { files } = runtime.world
     let release = (): void => undefined
     const held = new Promise<void>((resolve) => {
@@ -56,7 +56,7 @@ describe('the capture channel', () => {
         return files.write(...args)
       },
     }
-    const stuck = openProvider({ world: { files: slow } })
+    const stuck = await openProvider({ world: { files: slow } })
     // More than the 4 MiB that may wait for the disk, by less than the FIFO holds: the leader can exit.
     const handle = stuck.subprocess.spawn(
       sh('head -c 4240000 /dev/zero; printf END', { stdout: { maxBytes: 1_000, spill: { maxBytes: 64 * MEBIBYTE } }, graceMs: 60_000 }),
@@ -72,13 +72,13 @@ describe('the capture channel', () => {
   })
 
   it('SP-29 a disk that hangs delays done by graceMs at most', async () => {
-    const { files } = openProvider().runtime.world
+    const { files } = (await openProvider()).runtime.world
     let release = (): void => undefined
     const held = new Promise<void>((resolve) => {
       release = resolve
     })
     const hanging: typeof files = { ...files, write: (...args) => held.then(() => files.write(...args)) }
-    const { subprocess } = openProvider({ world: { files: hanging } })
+    const { subprocess } = await openProvider({ world: { files: hanging } })
     const handle = subprocess.spawn(sh('seq 1000; exit 4', { stdout: { maxBytes: 100, spill: { maxBytes: MEBIBYTE } }, graceMs: 200 }))
     expect(await handle.done).toEqual({ exitCode: 4, signal: null })
     const whole = Array.from({ length: 1_000 }, (_, index) => `${index + 1}\n`).join('')
@@ -100,7 +100,7 @@ describe('the capture channel', () => {
   })
 
   it('SP-31 a survivor that holds a read end of /dev/stdout takes nothing of the next command', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     const thieves = []
     for (let round = 0; round < 20; round++) {
       const thief = subprocess.spawn(sh('sh -c "exec cat < /dev/stdout > /dev/null" & echo mine'))
@@ -114,7 +114,7 @@ describe('the capture channel', () => {
   })
 
   it('SP-38 700 MB without a newline raises nothing', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     const handle = subprocess.spawn(sh("head -c 700000000 /dev/zero | tr '\\0' x"))
     expect(await handle.done).toEqual({ exitCode: 0, signal: null })
     expect(handle.output.stdout?.size()).toBe(700_000_000)
@@ -122,13 +122,14 @@ describe('the capture channel', () => {
   })
 
   it('SP-12 the data for a child that reads nothing is let go when the child dies, although the handle is kept', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     const pipes = (): number => process.getActiveResourcesInfo().filter((kind) => kind.startsWith('Pipe')).length
     const before = pipes()
     let data: Buffer | undefined = Buffer.alloc(8 * MEBIBYTE)
     const memory = new WeakRef(data.buffer)
     const handle = subprocess.spawn(sh('sleep 60', { stdin: { data } }))
     data = undefined
+    expect(await handle.started).toBe(true)
     expect(pipes()).toBeGreaterThan(before)
     handle.terminate()
     expect(await handle.waitForExit()).toBe(true)
@@ -145,7 +146,7 @@ describe('the capture channel', () => {
 
 describe('files', () => {
   it('SP-23 without spill no file is ever created; a FIFO has lost its name when spawn returns', async () => {
-    const { subprocess, runtime } = openProvider()
+    const { subprocess, runtime } = await openProvider()
     const handle = subprocess.spawn(sh('seq 100000', { stdout: { maxBytes: 100 }, stdin: { data: 'x' } }))
     await runtime.channels.stock.idle()
     const names = readdirSync(runtime.directory.path())
@@ -158,8 +159,10 @@ describe('files', () => {
   it('SP-35 FIFOs are 0622 whatever the umask', async () => {
     const umask = process.umask(0o077)
     try {
-      const { subprocess, runtime } = openProvider()
+      const { subprocess, runtime } = await openProvider()
       await subprocess.spawn(sh('true')).done
+      // `mkfifo -m` makes a FIFO first and then sets its mode.
+      await runtime.channels.stock.idle()
       const place = runtime.directory.path()
       const modes = readdirSync(place)
         .filter((name) => name.endsWith('.fifo'))
@@ -172,7 +175,7 @@ describe('files', () => {
   })
 
   it('SP-36 200 overflowing spawns with release() hold no deleted file open', async () => {
-    const { subprocess, runtime } = openProvider()
+    const { subprocess, runtime } = await openProvider()
     const descriptors = (): number => readdirSync('/proc/self/fd').length
     await subprocess.spawn(sh('true')).done
     await runtime.channels.stock.idle()
@@ -196,7 +199,7 @@ describe('files', () => {
   })
 
   it('SP-37 the close removes the directory and withdraws what is in it', async () => {
-    const { subprocess, runtime } = openProvider()
+    const { subprocess, runtime } = await openProvider()
     const handle = subprocess.spawn(sh('seq 100000', { stdout: spilling }))
     await handle.done
     const path = handle.output.stdout?.spillPath ?? ''
@@ -211,8 +214,8 @@ describe('files', () => {
 
 describe('where files or FIFOs cannot be made', () => {
   it('SP-33 a missing directory: output within maxBytes, right facts, no path, one warning', async () => {
-    const { subprocess, said, directory } = openProvider()
-    const missing = openProvider({ settings: { spillDirectory: join(directory, 'missing') } })
+    const { subprocess, said, directory } = await openProvider()
+    const missing = await openProvider({ settings: { spillDirectory: join(directory, 'missing') } })
     for (let count = 0; count < 3; count++) {
       const handle = missing.subprocess.spawn(sh('cat; seq 20000; exit 3', { stdout: spilling, stdin: { data: 'in\n' } }))
       expect(await handle.done).toEqual({ exitCode: 3, signal: null })
@@ -228,7 +231,7 @@ describe('where files or FIFOs cannot be made', () => {
 
   it('SP-33 no mkfifo: pipes do, with one warning', async () => {
     const fault = Object.assign(new Error('spawn mkfifo ENOENT'), { code: 'ENOENT' })
-    const { subprocess, said } = openProvider({
+    const { subprocess, said } = await openProvider({
       world: {
         run: () => Promise.reject(fault),
         runSync() {
@@ -253,7 +256,7 @@ describe('where files or FIFOs cannot be made', () => {
   })
 
   it('SP-33 a directory that a cleaner took is made anew; streams in use go on', async () => {
-    const { subprocess, runtime, said } = openProvider()
+    const { subprocess, runtime, said } = await openProvider()
     const running = subprocess.spawn(sh('echo one; read go; echo two > /dev/stdout', { stdin: 'pipe' }))
     await running.output.stdout?.changed(0, AbortSignal.timeout(5_000))
     await runtime.channels.stock.idle()
@@ -268,7 +271,7 @@ describe('where files or FIFOs cannot be made', () => {
   })
 
   it.skipIf(isRoot)('SP-33 a directory made unwritable after the first spawn', async () => {
-    const { subprocess, runtime, said } = openProvider()
+    const { subprocess, runtime, said } = await openProvider()
     await subprocess.spawn(sh('true')).done
     await runtime.channels.stock.idle()
     chmodSync(runtime.directory.path(), 0o500)
@@ -280,13 +283,13 @@ describe('where files or FIFOs cannot be made', () => {
   })
 
   it.runIf(isRoot)('SP-33 a file system of 1 MiB, one that becomes read-only after the first spawn, and a read-only one', async () => {
-    const { subprocess, directory } = openProvider()
+    const { subprocess, directory } = await openProvider()
     const small = join(directory, 'small')
     mkdirSync(small)
     const mounted = subprocess.spawn(spec(['mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]))
     expect(await mounted.done).toEqual({ exitCode: 0, signal: null })
     try {
-      const full = openProvider({ settings: { spillDirectory: small } })
+      const full = await openProvider({ settings: { spillDirectory: small } })
       for (let count = 0; count < 2; count++) {
         const handle = full.subprocess.spawn(sh('head -c 3000000 /dev/zero; echo END; exit 3', { stdout: spilling }))
         expect(await handle.done).toEqual({ exitCode: 3, signal: null })
@@ -295,10 +298,10 @@ describe('where files or FIFOs cannot be made', () => {
       }
       expect(full.said.filter(({ level }) => level === 'warn')).toHaveLength(1)
       await full.close()
-      const earlier = openProvider({ settings: { spillDirectory: small } })
+      const earlier = await openProvider({ settings: { spillDirectory: small } })
       await earlier.subprocess.spawn(sh('true')).done
       await earlier.runtime.channels.stock.idle()
-      await subprocess.spawn(spec(['mount', '-o', 'remount,ro', small])).done
+      await subprocess.spawn(spec(['mount', '-o', 'remount,bind,ro', small])).done
       for (let count = 0; count < 40; count++) {
         const handle = earlier.subprocess.spawn(sh('seq 20000; exit 4', { stdout: spilling }))
         expect(await handle.done).toEqual({ exitCode: 4, signal: null })
@@ -308,7 +311,7 @@ describe('where files or FIFOs cannot be made', () => {
       const warned = earlier.said.filter(({ level }) => level === 'warn').map(({ message }) => message)
       expect(warned).toHaveLength(new Set(warned).size)
       await earlier.close()
-      const readOnly = openProvider({ settings: { spillDirectory: small } })
+      const readOnly = await openProvider({ settings: { spillDirectory: small } })
       const handle = readOnly.subprocess.spawn(sh('cat; seq 20000; exit 5', { stdout: spilling, stdin: { data: 'in' } }))
       expect(await handle.done).toEqual({ exitCode: 5, signal: null })
       expect(handle.output.stdout?.spillPath).toBeUndefined()
@@ -320,10 +323,10 @@ describe('where files or FIFOs cannot be made', () => {
   })
 
   it('SP-33 a file where the directory should be', async () => {
-    const { directory } = openProvider()
+    const { directory } = await openProvider()
     const file = join(directory, 'file')
     writeFileSync(file, '')
-    const { subprocess } = openProvider({ settings: { spillDirectory: file } })
+    const { subprocess } = await openProvider({ settings: { spillDirectory: file } })
     const handle = subprocess.spawn(sh('echo out'))
     expect(await handle.done).toEqual({ exitCode: 0, signal: null })
     expect(out(handle)).toBe('out\n')

@@ -18,7 +18,7 @@ function failing(code: string): { cause: Error; spawnFunction: SpawnFunction } {
 describe('starting', () => {
   it.each(['EMFILE', 'EAGAIN', 'E2BIG', 'EACCES', 'ENOMEM'])('SP-04 a synchronous %s is the very cause of SPAWN_FAILED', async (code) => {
     const { cause, spawnFunction } = failing(code)
-    const { subprocess, runtime } = openProvider({ world: { launcher: new HostLauncher(spawnFunction, process.platform) } })
+    const { subprocess, runtime } = await openProvider({ world: { hostLauncher: new HostLauncher(spawnFunction, process.platform) } })
     const handle = subprocess.spawn(sh('true', { stdin: { data: 'x' } }))
     expect(handle.pid).toBeUndefined()
     const error: unknown = await handle.done.catch((reason: unknown) => reason)
@@ -34,14 +34,14 @@ describe('starting', () => {
       child.once('error', (error) => causes.push(error))
       return child
     }, process.platform)
-    const { subprocess } = openProvider({ world: { launcher } })
+    const { subprocess } = await openProvider({ world: { hostLauncher: launcher } })
     const error: unknown = await subprocess.spawn(spec(['no-such-program-anywhere'])).done.catch((reason: unknown) => reason)
     expect(causes).toHaveLength(1)
     expect((error as Error).cause).toBe(causes[0])
   })
 
   it('SP-04 the message says what is wrong: the working directory, not the program', async () => {
-    const { subprocess, directory } = openProvider()
+    const { subprocess, directory } = await openProvider()
     const file = join(directory, 'file')
     writeFileSync(file, '')
     await expect(subprocess.spawn(spec(['true'], { cwd: '/no/such/place' })).done).rejects.toThrow(
@@ -52,7 +52,7 @@ describe('starting', () => {
   })
 
   it('SP-04 a start that fails leaves no descriptor and no FIFO behind', async () => {
-    const { subprocess, runtime } = openProvider()
+    const { subprocess, runtime } = await openProvider()
     await subprocess.spawn(sh('true')).done
     await runtime.channels.stock.idle()
     const inStock = runtime.channels.stock.size
@@ -69,7 +69,7 @@ describe('starting', () => {
       started = spawn(command, args, options)
       return started
     }, process.platform)
-    const { subprocess, said } = openProvider({ world: { launcher } })
+    const { subprocess, said } = await openProvider({ world: { hostLauncher: launcher } })
     const handle = subprocess.spawn(sh('read go; exit 3', { stdin: 'pipe' }))
     started?.emit('error', new Error('kill failed'))
     handle.stdin?.end('\n')
@@ -78,7 +78,7 @@ describe('starting', () => {
   })
 
   it('SP-03 a script without a shebang line, and one in a path with spaces, behave as the platform says', async () => {
-    const { subprocess, directory } = openProvider()
+    const { subprocess, directory } = await openProvider()
     const place = join(directory, 'with space')
     mkdirSync(place)
     const script = join(place, 'a script')
@@ -108,7 +108,7 @@ describe('the environment of a child', () => {
   }
 
   it('SP-14 SP-15 SP-17 SP-19 of the host only what is harmless arrives, and the cookie', async () => {
-    const { subprocess, runtime } = openProvider({ world: { environment: ambient } })
+    const { subprocess, runtime } = await openProvider({ world: { environment: ambient } })
     const handle = subprocess.spawn(spec(['env', '-0']))
     await handle.done
     const entries = (handle.output.stdout?.readFrom(0).text ?? '').split('\0').filter((entry) => entry !== '')
@@ -122,8 +122,8 @@ describe('the environment of a child', () => {
     })
   })
 
-  it('SP-18 the names that were removed, and no values, are in one debug record', () => {
-    const { said } = openProvider({ world: { environment: ambient } })
+  it('SP-18 the names that were removed, and no values, are in one debug record', async () => {
+    const { said } = await openProvider({ world: { environment: ambient } })
     expect(said).toEqual([
       {
         level: 'debug',
@@ -135,7 +135,7 @@ describe('the environment of a child', () => {
   })
 
   it('SP-20 empty values, names with dots and 100 kB of value pass; 200 kB of value fail as a start', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     // Not by way of sh, which drops what is no name to it.
     const good = subprocess.spawn(
       spec(['env', '-0'], { env: { 'a.b': '', '': 'nameless', LONG: 'v'.repeat(100_000) }, stdout: { maxBytes: 200_000 } }),
@@ -151,13 +151,13 @@ describe('the environment of a child', () => {
 
   it('the environment of the host itself is never changed', async () => {
     const before = { ...process.env }
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     await subprocess.spawn(sh('true', { env: { A: '1', HOME: undefined } })).done
     expect(process.env).toEqual(before)
   })
 
   it('coverage of the host is not copied into children', async () => {
-    const { subprocess } = openProvider({ world: { environment: { PATH: process.env.PATH } } })
+    const { subprocess } = await openProvider({ world: { environment: { PATH: process.env.PATH } } })
     process.env.NODE_V8_COVERAGE = '/nowhere'
     try {
       const handle = subprocess.spawn(sh('echo "[$NODE_V8_COVERAGE]"'))

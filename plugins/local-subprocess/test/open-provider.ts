@@ -26,10 +26,13 @@ export interface Opened {
   close(): Promise<void>
 }
 
-/** A provider over the real machine, closed with the test at the latest. */
-export function openProvider(
+/** How commands are started where a test does not say: everything holds either way. */
+export const LAUNCHER = process.env.TENON_TEST_LAUNCHER === 'host' ? 'host' : 'process'
+
+/** A provider over the real machine, closed with the test at the latest. A launcher process is there when it resolves, if it can be. */
+export async function openProvider(
   change: { world?: Partial<World>; settings?: Partial<Settings>; rules?: Partial<ScrubRules>; leavesSurvivors?: boolean } = {},
-): Opened {
+): Promise<Opened> {
   const directory = mkdtempSync(join(tmpdir(), 'subprocess-test-'))
   const said: Said[] = []
   const sayer =
@@ -37,8 +40,16 @@ export function openProvider(
     (facts: object, message: string): void =>
       void said.push({ level, facts, message })
   const log: Log = { debug: sayer('debug'), warn: sayer('warn'), error: sayer('error') }
-  const settings: Settings = { spillDirectory: directory, minFreeBytes: 0, retainedSpillBytes: 2 ** 40, killWaitMs: 5_000, ...change.settings }
+  const settings: Settings = {
+    spillDirectory: directory,
+    minFreeBytes: 0,
+    retainedSpillBytes: 2 ** 40,
+    killWaitMs: 5_000,
+    launcher: change.world?.hostLauncher === undefined ? LAUNCHER : 'host',
+    ...change.settings,
+  }
   const runtime = new Runtime({ ...systemWorld(), ...change.world }, settings, log)
+  runtime.adopt(settings, log)
   const subprocess = new LocalSubprocess(runtime, { allow: [], deny: DEFAULT_DENIED_NAMES, dropNodeOptions: false, ...change.rules }, log)
   onTestFinished(async () => {
     const failure: unknown = await runtime.close().then(
@@ -48,6 +59,7 @@ export function openProvider(
     rmSync(directory, { recursive: true, force: true })
     if (failure !== undefined && change.leavesSurvivors !== true) throw failure
   })
+  await runtime.launcher.idle()
   return { subprocess, runtime, said, directory, close: () => runtime.close() }
 }
 

@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { COOKIE_VARIABLE } from '@tenon/subprocess'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { cookieIn, LinuxTable, parseStat } from '../src/tree/linux-table.ts'
 import { ListedTable, posixLister, windowsLister } from '../src/tree/listed-table.ts'
@@ -33,11 +34,11 @@ describe('the table in /proc', () => {
     ['TENON_PROCESS=\0', ''],
     ['', undefined],
   ])('finds the cookie in %j', (environment, cookie) => {
-    expect(cookieIn(Buffer.from(environment))).toBe(cookie)
+    expect(cookieIn(Buffer.from(environment), Buffer.from(`${COOKIE_VARIABLE}=`))).toBe(cookie)
   })
 
   it('knows this very process, and the environment of a child as it began', async () => {
-    const table = new LinuxTable()
+    const table = new LinuxTable(COOKIE_VARIABLE)
     const child = spawn('sleep', ['60'], { env: { PATH: process.env.PATH, PADDING: 'x'.repeat(100_000), TENON_PROCESS: 'n.1' }, stdio: 'ignore' })
     onTestFinished(() => void child.kill('SIGKILL'))
     const snapshot = await table.snapshot()
@@ -51,7 +52,7 @@ describe('the table in /proc', () => {
   })
 
   it('a table that is not there cannot be read', async () => {
-    const table = new LinuxTable('/nowhere')
+    const table = new LinuxTable(COOKIE_VARIABLE, '/nowhere')
     expect([await table.snapshot(), table.snapshotSync()]).toEqual([undefined, undefined])
   })
 
@@ -67,7 +68,7 @@ describe('the table in /proc', () => {
     const spent = (): number => Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0]) / 1e6
     const longest: number[] = []
     for (let attempt = 0; attempt < 10 && !longest.some((ms) => ms < 5); attempt++) {
-      const table = new LinuxTable(root)
+      const table = new LinuxTable(COOKIE_VARIABLE, root)
       let most = 0
       let turns = 0
       let last = spent()
@@ -107,7 +108,7 @@ describe('tables that a program lists', () => {
     const lister = posixLister(Date.now)
     const listed = lister.parse(execFileSync(lister.file, [...lister.args], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } }))
     const own = listed.find(({ pid }) => pid === process.pid)
-    expect(own).toMatchObject({ parent: process.ppid, group: new LinuxTable().read(process.pid)?.group })
+    expect(own).toMatchObject({ parent: process.ppid, group: new LinuxTable(COOKIE_VARIABLE).read(process.pid)?.group })
     expect(Math.abs((own?.start ?? 0) - (lister.now() - process.uptime()))).toBeLessThan(5)
   })
 

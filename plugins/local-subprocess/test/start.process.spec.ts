@@ -48,7 +48,7 @@ const timers = (): number => process.getActiveResourcesInfo().filter((kind) => k
 describe('a program that is not there', () => {
   it('SP-05 B088 200 of them under load are 200 contained failures, looked at or not, and nobody else is disturbed', async () => {
     const faults = uncaughtFaults()
-    const { subprocess, runtime } = openProvider()
+    const { subprocess, runtime } = await openProvider()
     const load = [sh('exec yes'), sh('while :; do :; done')].map((each) => subprocess.spawn(each))
     const relax = busyLoop()
     const missing: SubprocessHandle[] = []
@@ -88,7 +88,7 @@ describe('the signal of a spawn', () => {
     ['nothing, which stands for an AbortError', undefined],
   ])('SP-06 aborted before with %s: nothing runs, the cause is the very reason, and nothing listens', async (_what, reason) => {
     const faults = uncaughtFaults()
-    const { subprocess, directory } = openProvider()
+    const { subprocess, directory } = await openProvider()
     const work = join(directory, 'work')
     mkdirSync(work)
     const signal = AbortSignal.abort(reason)
@@ -110,7 +110,7 @@ describe('the signal of a spawn', () => {
   })
 
   it('SP-06 B029 an abort after the start ends the whole tree, at any moment and without any deadline', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     const before = timers()
     const controller = new AbortController()
     const tree = `sh -c 'trap "" TERM; echo up; while :; do sleep 0.05; done' & bash -c 'sleep 600 & sleep 600' & setsid sleep 600 & wait`
@@ -135,7 +135,7 @@ describe('the signal of a spawn', () => {
   })
 
   it('SP-06 B179 an abort after the end changes no fact', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     const controller = new AbortController()
     const handle = subprocess.spawn(sh('echo done; exit 3', { signal: controller.signal }))
     expect(await handle.done).toEqual({ exitCode: 3, signal: null })
@@ -148,7 +148,7 @@ describe('the signal of a spawn', () => {
 
 describe('where a child runs', () => {
   it('SP-08 in the directory it is given, whatever that is called, also by way of a link', async () => {
-    const { subprocess, directory } = openProvider()
+    const { subprocess, directory } = await openProvider()
     const odd = join(directory, `a $(touch ran) 'b' "c"\n≤ -d`)
     mkdirSync(odd)
     symlinkSync(odd, join(directory, 'link'))
@@ -162,7 +162,7 @@ describe('where a child runs', () => {
   })
 
   it.runIf(process.platform === 'linux')('SP-08 50 at once each lead a session and a group of their own, without a terminal', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     const handles = Array.from({ length: 50 }, () => subprocess.spawn(spec(['cat', '/proc/self/stat'])))
     const seen = new Set<number>()
     for (const handle of handles) {
@@ -181,7 +181,7 @@ describe('where a child runs', () => {
     ['a member of a pipeline', 'sleep 60 | (kill 0; sleep 60)'],
     ['a child left behind', '(kill 0) & sleep 60'],
   ])('SP-08 B017 kill 0 by %s ends that command, not the host, and no other', async (_what, script) => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     const others = Array.from({ length: 5 }, () => subprocess.spawn(sh('echo up; read -r line; echo "$line"', { stdin: 'pipe' })))
     for (const other of others) await shows(other, 'up')
     const handle = subprocess.spawn(sh(script))
@@ -214,7 +214,7 @@ it('B019 no decision anywhere rests on the flag that a signal was sent', () => {
 it.runIf(process.platform === 'linux')(
   'B178 B056 what is written for one host has a name that cannot be guessed, and lies in no workspace',
   async () => {
-    const { subprocess, directory, runtime } = openProvider()
+    const { subprocess, directory, runtime } = await openProvider()
     const workspace = join(directory, 'workspace')
     mkdirSync(workspace)
     writeFileSync(join(workspace, 'own'), '')

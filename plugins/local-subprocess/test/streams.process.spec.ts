@@ -30,7 +30,7 @@ const noFifos = {
 
 describe('exit facts', () => {
   it('SP-09 each of the 256 exit codes is that code, with no signal', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     for (let first = 0; first < 256; first += 32) {
       const handles = Array.from({ length: 32 }, (_, index) => subprocess.spawn(sh(`exit ${first + index}`)))
       expect(await Promise.all(handles.map(({ done }) => done))).toEqual(handles.map((_, index) => ({ exitCode: first + index, signal: null })))
@@ -38,7 +38,7 @@ describe('exit facts', () => {
   })
 
   it('SP-09 each signal that ends a process is told by its name', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     const survived = new Set(['SIGCHLD', 'SIGCONT', 'SIGURG', 'SIGWINCH', 'SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU'])
     const numbers = new Map<number, string[]>()
     for (const [name, number] of Object.entries(constants.signals)) {
@@ -57,7 +57,7 @@ describe('exit facts', () => {
   })
 
   it('SP-09 two streams that are written to in turn are each complete, and mix nowhere', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     const script = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo "out $i"; echo "err $i" >&2; done; exit 7'
     const handles = Array.from({ length: 4 }, (_, index) =>
       subprocess.spawn(sh(script, index % 2 === 0 ? {} : { stdout: { ...spilling, maxBytes: 1_000 }, stderr: { ...spilling, maxBytes: 500 } })),
@@ -91,7 +91,7 @@ describe('what each stream is', () => {
   const table = inputs.flatMap((stdin) => outputs.flatMap((stdout) => outputs.map((stderr) => ({ stdin, stdout, stderr }))))
 
   it('SP-10 in every combination: a stream for a pipe, a reader for what is kept, and nothing else', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     const shown = (mode: OutputMode): boolean => mode !== 'inherit'
     for (const { stdin, stdout, stderr } of table) {
       const script = `cat ${shown(stdout) ? '' : '> /dev/null'}; ${shown(stderr) ? 'echo err >&2' : ':'}`
@@ -125,7 +125,7 @@ describe('what each stream is', () => {
   })
 
   it('SP-11 ignore is a character device at its end, for whoever looks and however often', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     const script = 'test -c /dev/stdin && echo device; cat; cat /dev/stdin; read -r line; echo "$?"; (cat); cat < /dev/stdin; wc -c'
     const handle = subprocess.spawn(sh(script))
     expect(await handle.done).toEqual({ exitCode: 0, signal: null })
@@ -136,7 +136,7 @@ describe('what each stream is', () => {
     ['FIFOs', {}],
     ['pipes, where none can be made', noFifos],
   ])('SP-11 data of any bytes arrives whole and ends, over %s', async (_what, world) => {
-    const { subprocess } = openProvider({ world })
+    const { subprocess } = await openProvider({ world })
     const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256))
     for (const data of ['', 'a line\n', 'no newline ≤', bytes, Buffer.alloc(1_048_576, 'x'), Buffer.alloc(1_048_577, 'y')]) {
       const handle = subprocess.spawn(sh('tee /dev/fd/3 3>&1 >/dev/null | cksum; cat | wc -c', { stdin: { data } }))
@@ -150,7 +150,7 @@ describe('what each stream is', () => {
 
 describe('streams do not wait for each other', () => {
   it('SP-13 while stderr is flooded a reader of stdout gets its bytes as they come', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     // Between its lines on stdout it writes more to stderr than any pipe holds.
     const script = 'for i in 1 2 3 4 5; do echo "line $i"; head -c 20000000 /dev/zero >&2; done; read -r go; echo "$go"'
     const handle = subprocess.spawn(sh(script, { stdin: 'pipe', stdout: 'pipe' }))
@@ -167,7 +167,7 @@ describe('streams do not wait for each other', () => {
   })
 
   it('SP-13 pipes that nobody reads stop their own children only, cost no memory, and lose nothing when they are read at last', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     const stuck = Array.from({ length: 5 }, () => subprocess.spawn(sh('head -c 30000000 /dev/zero; echo END; echo done >&2', { stdout: 'pipe' })))
     const others = Array.from({ length: 20 }, (_, index) => subprocess.spawn(sh(`head -c 2000000 /dev/zero; exit ${index}`)))
     const facts = await Promise.all(others.map(({ done }) => done))
@@ -197,7 +197,7 @@ describe('the bound of a stream', () => {
   ]
 
   it.each(kept)('SP-21 of exactly so many bytes all is there and no file is, in one piece or in many: %s', async (_what, keep) => {
-    const { subprocess, runtime } = openProvider()
+    const { subprocess, runtime } = await openProvider()
     for (const size of [4, 5, 64, 1_000, 4_096, 65_536, 65_537, 1_000_000]) {
       const block = Math.max(1, Math.ceil(size / 50))
       for (const source of [`head -c ${size} /dev/zero`, `dd if=/dev/zero bs=${block} count=50 2>/dev/null | head -c ${size}`]) {
@@ -212,7 +212,7 @@ describe('the bound of a stream', () => {
   })
 
   it('SP-21 B052 each stream has its own: one that overflows takes nothing from the other, whichever it is', async () => {
-    const { subprocess } = openProvider()
+    const { subprocess } = await openProvider()
     for (const over of ['stdout', 'stderr'] as const) {
       const within = over === 'stdout' ? 'stderr' : 'stdout'
       const script = `seq 1 20000 ${over === 'stderr' ? '>&2' : ''}; printf 12345678 ${over === 'stdout' ? '>&2' : ''}`
@@ -244,7 +244,7 @@ describe('many short commands', () => {
     ['FIFOs', {}],
     ['pipes, where none can be made', noFifos],
   ])('SP-32 500 × `printf x` in batches of 20 give 500 × `x`, on a busy machine and beside a flood, over %s', async (_what, world) => {
-    const { subprocess, directory } = openProvider({ world })
+    const { subprocess, directory } = await openProvider({ world })
     mkdirSync(join(directory, 'work'))
     const load = ['while :; do :; done', 'exec yes', 'while :; do sleep 60 & echo left; sleep 0.05; done'].map((each) => subprocess.spawn(sh(each)))
     await fiveHundred(subprocess)

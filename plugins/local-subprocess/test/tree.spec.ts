@@ -10,6 +10,7 @@ function plant(machine: FakeMachine, change: Partial<FakeProcess> = {}) {
   const events: string[] = []
   const tree = new PosixTree({ pid: LEADER, cookie: COOKIE, graceMs: 1_000 }, machine.parts, {
     left: () => void events.push('left'),
+    leaderGone: () => void events.push('leader gone'),
     gone: () => void events.push('gone'),
   })
   const exit = (): void => {

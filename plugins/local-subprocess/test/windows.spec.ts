@@ -25,6 +25,7 @@ function plant(change: { missing?: boolean; ineffective?: boolean } = {}) {
   const events: string[] = []
   const tree = new WindowsTree({ pid: LEADER, cookie: 'nonce.1', graceMs: 1_000 }, parts, {
     left: () => void events.push('left'),
+    leaderGone: () => void events.push('leader gone'),
     gone: () => void events.push('gone'),
   })
   const exit = (): void => {

@@ -103,6 +103,7 @@ export function describeStarting(open: Open): void {
       const { sh } = await bench(open)
       const controller = new AbortController()
       const handle = sh('sleep 60 & sleep 60', { signal: controller.signal })
+      expect(await handle.started).toBe(true)
       controller.abort()
       expect(await handle.done).toEqual({ exitCode: null, signal: 'SIGTERM' })
       expect(await handle.waitForExit()).toBe(true)

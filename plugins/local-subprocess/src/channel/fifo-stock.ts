@@ -45,6 +45,11 @@ export class FifoStock {
     this.#fault = fault
   }
 
+  /** Makes FIFOs ahead of need, if there are few. */
+  prepare(): void {
+    if (this.#names.length < BATCH / 2) this.#refill ??= this.#makeLater()
+  }
+
   get size(): number {
     return this.#names.length
   }
@@ -104,7 +109,7 @@ export class FifoStock {
 
   #pop(): string | undefined {
     const name = this.#names.pop() ?? this.#makeNow()
-    if (this.#names.length < BATCH / 2) this.#refill ??= this.#makeLater()
+    this.prepare()
     return name
   }
 

@@ -23,16 +23,20 @@ export interface Closable {
   close(): void
 }
 
-/** One of the two outputs of a child, from before its launch until nothing can come any more. */
+/**
+ * One of the two outputs of a child, from before its launch until nothing can come any more: `open`, `attach` when a launch is under way,
+ * `started` when the child holds its end; `cancel` at any point before that when nothing was started.
+ */
 export class OutputChannel implements Closable {
   /** Present for a collected stream. */
   readonly capture: Capture | undefined
-  /** Present for a raw stream once the child runs. */
+  /** Present for a raw stream once it is attached. */
   stream: Readable | undefined
   readonly #mode: OutputMode
   readonly #parts: ChannelParts
   #fifo: Fifo | undefined
-  #kept: Fifo | undefined
+  /** Its read end is in use, and its name is there. */
+  #attached: Fifo | undefined
   #source: Source | undefined
 
   constructor(mode: OutputMode, parts: ChannelParts) {
@@ -51,11 +55,11 @@ export class OutputChannel implements Closable {
     return this.#fifo === undefined ? { kind: 'pipe' } : { kind: 'fifo', path: this.#fifo.path }
   }
 
-  /** The child holds its end. `pipe` is the host's end of a pipe. Stays in `open` until nothing can come any more. */
-  launched(pipe: Readable | undefined, open: Set<Closable>): void {
+  /** Whoever launches holds the other end, or a child does. `pipe` is the host's end of a pipe. Stays in `open` until nothing can come any more. */
+  attach(pipe: Readable | undefined, open: Set<Closable>): void {
     const { capture } = this
     if (capture === undefined) {
-      this.stream = this.#takeFifo((descriptor) => new Socket({ fd: descriptor, readable: true, writable: false })) ?? pipe
+      this.stream = this.#useFifo((descriptor) => new Socket({ fd: descriptor, readable: true, writable: false })) ?? pipe
       if (this.stream === undefined) return
       open.add(this)
       this.stream.once('close', () => this.#ended(open))
@@ -64,19 +68,26 @@ export class OutputChannel implements Closable {
     open.add(this)
     capture.onEnd = () => this.#ended(open)
     try {
-      this.#source = this.#takeFifo((descriptor) => new FifoSource(descriptor, this.#parts.buffer, capture))
+      this.#source = this.#useFifo((descriptor) => new FifoSource(descriptor, this.#parts.buffer, capture))
       if (this.#source === undefined && pipe !== undefined) this.#source = new PipeSource(pipe, capture)
     } catch (error) {
-      // The child runs: it is no start failure any more, but a stream that cannot be read.
+      // The child may run: it is no start failure any more, but a stream that cannot be read.
       capture.end(error instanceof Error ? error.message : String(error))
     }
+  }
+
+  /** The child holds its end: a name that nobody needs any more goes. */
+  started(): void {
+    if (!this.#parts.keepsNames) this.#discard()
   }
 
   /** Nothing was started. */
   cancel(): void {
     if (this.#fifo !== undefined) this.#parts.stock.cancel(this.#fifo)
     this.#fifo = undefined
+    this.close()
     this.capture?.end()
+    this.#discard()
   }
 
   /** The leader has exited: takes what it left. Undefined if all of it is safe at once. */
@@ -100,16 +111,19 @@ export class OutputChannel implements Closable {
 
   #ended(open: Set<Closable>): void {
     open.delete(this)
-    if (this.#kept !== undefined) this.#parts.stock.discard(this.#kept)
-    this.#kept = undefined
+    this.#discard()
   }
 
-  #takeFifo<T>(use: (descriptor: number) => T): T | undefined {
+  #discard(): void {
+    if (this.#attached !== undefined) this.#parts.stock.discard(this.#attached)
+    this.#attached = undefined
+  }
+
+  #useFifo<T>(use: (descriptor: number) => T): T | undefined {
     const fifo = this.#fifo
     if (fifo === undefined) return undefined
     this.#fifo = undefined
-    if (this.#parts.keepsNames) this.#kept = fifo
-    else this.#parts.stock.discard(fifo)
+    this.#attached = fifo
     try {
       return use(fifo.readEnd)
     } catch (error) {

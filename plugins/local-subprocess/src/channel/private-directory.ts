@@ -16,10 +16,17 @@ export class PrivateDirectory {
   readonly #owner: string
   #path: string | undefined
   readonly #made: string[] = []
+  readonly #onMade: (path: string) => void
 
-  constructor(base: string, owner: string) {
+  constructor(base: string, owner: string, onMade: (path: string) => void) {
+    this.#onMade = onMade
     this.base = base
     this.#owner = owner
+  }
+
+  /** All that there are. */
+  get made(): readonly string[] {
+    return this.#made
   }
 
   /** @throws what mkdtemp throws */
@@ -55,6 +62,7 @@ export class PrivateDirectory {
       throw error
     }
     this.#made.push(path)
+    this.#onMade(path)
     return path
   }
 }

@@ -1,13 +1,11 @@
 import type { ChildProcess, SpawnOptions, StdioOptions } from 'node:child_process'
 import { closeSync, constants, openSync } from 'node:fs'
 import type { ExitFacts } from '@tenon/subprocess'
-import type { LaunchEvents, Launched, Launcher, LaunchPlan, OutputEnd, StdinEnd } from './launch-plan.ts'
+import type { LaunchEvents, Launched, Launcher, LaunchPlan, LaunchTerms, OutputEnd, StdinEnd } from './launch-plan.ts'
 
 export type SpawnFunction = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess
 
-const NOTHING: Launched = { pid: undefined, stdin: undefined, stdout: undefined, stderr: undefined }
-
-/** Launches as a child of the host itself. */
+/** Launches as a child of the process it runs in. */
 export class HostLauncher implements Launcher {
   readonly #spawn: SpawnFunction
   readonly #detached: boolean
@@ -24,7 +22,7 @@ export class HostLauncher implements Launcher {
     this.#assertRunnable = assertRunnable
   }
 
-  launch(plan: LaunchPlan, events: LaunchEvents): Launched {
+  launch(plan: LaunchPlan, _terms: LaunchTerms, events: LaunchEvents): Launched {
     const ends = new ChildEnds()
     try {
       this.#assertRunnable(plan)
@@ -42,7 +40,7 @@ export class HostLauncher implements Launcher {
     } catch (cause) {
       // Never before `launch` returned.
       process.nextTick(() => events.failed(cause))
-      return NOTHING
+      return { state: 'failed' }
     } finally {
       ends.close()
     }
@@ -50,20 +48,20 @@ export class HostLauncher implements Launcher {
 }
 
 function follow(child: ChildProcess, events: LaunchEvents): Launched {
-  const { pid } = child
+  const { pid, stdin, stdout, stderr } = child
   if (pid === undefined) {
     child.on('error', (cause: Error) => events.failed(cause))
     // Node made the host's ends before it knew; out of descriptors, it made nothing at all.
     for (const stream of (child.stdio as ChildProcess['stdio'] | undefined) ?? []) stream?.destroy()
-    return NOTHING
+    return { state: 'failed' }
   }
   child.on('error', (error: Error) => events.fault(error))
   child.once('exit', (exitCode: number | null, signal: NodeJS.Signals | null) => events.exited({ exitCode, signal } satisfies ExitFacts))
-  return { pid, stdin: child.stdin ?? undefined, stdout: child.stdout ?? undefined, stderr: child.stderr ?? undefined }
+  return { state: 'started', process: { pid }, ...(stdin && { stdin }), ...(stdout && { stdout }), ...(stderr && { stderr }) }
 }
 
 /** Node copies this variable of the host into every environment that does not have it, be it as undefined. */
-function withoutHostAdditions(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+export function withoutHostAdditions(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return 'NODE_V8_COVERAGE' in env ? env : Object.assign(Object.create(null) as NodeJS.ProcessEnv, env, { NODE_V8_COVERAGE: undefined })
 }
 
@@ -73,16 +71,30 @@ class ChildEnds {
 
   stdin(end: StdinEnd): number | 'ignore' | 'pipe' {
     if (end.kind === 'null') return 'ignore'
-    return end.kind === 'pipe' ? 'pipe' : this.#open(end.path, constants.O_RDONLY)
+    if (end.kind === 'pipe') return 'pipe'
+    return end.kind === 'file' ? this.#open(end.path, constants.O_RDONLY) : this.#openFifo(end.path, constants.O_RDONLY)
   }
 
-  output(end: OutputEnd): number | 'inherit' | 'pipe' {
-    // Blocking: the child expects its standard streams so. A reader is there, so this does not wait.
-    return end.kind === 'fifo' ? this.#open(end.path, constants.O_WRONLY) : end.kind
+  output(end: OutputEnd): number | 'ignore' | 'inherit' | 'pipe' {
+    if (end.kind === 'null') return 'ignore'
+    return end.kind === 'fifo' ? this.#openFifo(end.path, constants.O_WRONLY) : end.kind
   }
 
   close(): void {
     for (const descriptor of this.#descriptors) closeSync(descriptor)
+  }
+
+  /**
+   * Blocking, since the child expects its standard streams so; which would wait for the other end. That is open, unless its holder has
+   * died meanwhile: whoever opens both ends at once waits for nobody.
+   */
+  #openFifo(path: string, flags: number): number {
+    const both = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
+    try {
+      return this.#open(path, flags)
+    } finally {
+      closeSync(both)
+    }
   }
 
   #open(path: string, flags: number): number {

@@ -3,7 +3,7 @@ import type { ExitFacts } from '@tenon/subprocess'
 
 /**
  * Everything that starts one process, as plain data: nothing in it, and nothing above it, assumes that the host is the parent.
- * Files and FIFOs go in by path, and each is open when `launch` has returned; their names may be removed then.
+ * Files and FIFOs go in by path.
  */
 export interface LaunchPlan {
   readonly argv: readonly [string, ...string[]]
@@ -17,28 +17,51 @@ export interface LaunchPlan {
 }
 
 export type StdinEnd = { readonly kind: 'null' } | { readonly kind: 'pipe' } | { readonly kind: 'file' | 'fifo'; readonly path: string }
-export type OutputEnd = { readonly kind: 'fifo'; readonly path: string } | { readonly kind: 'pipe' } | { readonly kind: 'inherit' }
+/** `null` is for programs that the provider itself runs. */
+export type OutputEnd =
+  | { readonly kind: 'null' }
+  | { readonly kind: 'fifo'; readonly path: string }
+  | { readonly kind: 'pipe' }
+  | { readonly kind: 'inherit' }
 
-/** What a launcher tells. Exactly one of `failed` and `exited` is called, once, never before `launch` returned. */
+/** What outlives the plan: needed to end the tree for a host that is gone. */
+export interface LaunchTerms {
+  readonly cookie: string
+  readonly graceMs: number
+}
+
+export interface StartedProcess {
+  readonly pid: number
+  /** When it started, in the unit of the process table: set where the host is not the parent, so that it cannot know that the pid is still taken. */
+  readonly start?: number
+}
+
+/** What a launcher tells, never before `launch` returned. Exactly one of `failed`, `revoked`, `exited` and `lost` is called, once. */
 export interface LaunchEvents {
-  /** Nothing was started; `cause` is the very object the platform raised. */
+  /** Follows `starting`. */
+  started(process: StartedProcess): void
+  /** Nothing was started; `cause` is the very object the platform raised, or its likeness from another process. */
   failed(cause: unknown): void
+  /** Nothing was started, as was asked. */
+  revoked(): void
   /** The leader has exited and its process is reaped. */
   exited(facts: ExitFacts): void
+  /** Nobody will tell the exit: whoever launched it is gone. Without `started` before, it is not known whether it ran. */
+  lost(): void
   /** An error after the start: it changes no fact. */
   fault(error: Error): void
 }
 
-export interface Launched {
-  /** Undefined when nothing was started; `failed` follows. */
-  readonly pid: number | undefined
-  /** The host's ends of what the plan has as `pipe`. */
-  readonly stdin: Writable | undefined
-  readonly stdout: Readable | undefined
-  readonly stderr: Readable | undefined
-}
+/** What came of a launch by the time `launch` returns. */
+export type Launched =
+  /** With the host's ends of what the plan has as `pipe`. */
+  | { readonly state: 'started'; readonly process: StartedProcess; readonly stdin?: Writable; readonly stdout?: Readable; readonly stderr?: Readable }
+  /** `failed` follows. */
+  | { readonly state: 'failed' }
+  /** `started`, `failed` or `revoked` follows. `revoke` asks for the last, which the start may have overtaken. */
+  | { readonly state: 'starting'; revoke(): void }
 
 export interface Launcher {
   /** Never throws. The child leads a session and group of its own and gets no descriptor but those of the plan. */
-  launch(plan: LaunchPlan, events: LaunchEvents): Launched
+  launch(plan: LaunchPlan, terms: LaunchTerms, events: LaunchEvents): Launched
 }

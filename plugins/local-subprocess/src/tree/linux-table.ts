@@ -1,7 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { uptime } from 'node:os'
-import { COOKIE_VARIABLE } from '@tenon/subprocess'
 import type { ProcessEntry, ProcessTable, Snapshot } from './process-table.ts'
 
 /** USER_HZ: /proc counts in hundredths of a second on every architecture Node runs on (man 5 proc). */
@@ -12,8 +11,6 @@ const SLICE_MS = 1
 
 /** More than any `/proc/PID/stat`: 52 numbers and a name of at most 64 bytes. */
 const STAT_BYTES = 2_048
-
-const COOKIE_NAME = Buffer.from(`${COOKIE_VARIABLE}=`)
 
 /** Parent of all kernel threads, which have no environment. */
 const KTHREADD = 2
@@ -26,11 +23,14 @@ interface Seen {
 /** The process table in `/proc`. */
 export class LinuxTable implements ProcessTable {
   readonly #root: string
+  readonly #cookieName: Buffer
   readonly #stat = Buffer.allocUnsafe(STAT_BYTES)
   /** Environments do not change and are dear to read. Holds processes of the last scan only. */
   #cookies = new Map<number, Seen>()
 
-  constructor(root = '/proc') {
+  /** @param cookieVariable the variable that holds a process's cookie */
+  constructor(cookieVariable: string, root = '/proc') {
+    this.#cookieName = Buffer.from(`${cookieVariable}=`)
     this.#root = root
   }
 
@@ -67,7 +67,7 @@ export class LinuxTable implements ProcessTable {
     return scan
   }
 
-  confirm(entry: ProcessEntry): boolean {
+  confirm(entry: Pick<ProcessEntry, 'pid' | 'start'>): boolean {
     const current = this.read(entry.pid)
     return current !== undefined && current.start === entry.start && !current.zombie
   }
@@ -89,7 +89,8 @@ export class LinuxTable implements ProcessTable {
     } else if (!entry.zombie && entry.parent !== KTHREADD) {
       const environment = readWhole(`${this.#root}/${pid}/environ`)
       // Empty in the middle of an exec: not the last word, so not remembered.
-      if (environment !== undefined && environment.length > 0) scan.cookies.set(pid, { start: entry.start, cookie: cookieIn(environment) })
+      if (environment !== undefined && environment.length > 0)
+        scan.cookies.set(pid, { start: entry.start, cookie: cookieIn(environment, this.#cookieName) })
     }
   }
 }
@@ -117,12 +118,12 @@ export function parseStat(pid: number, text: string): ProcessEntry | undefined {
   return { pid, parent: Number(parent), group: Number(group), session: Number(session), start, zombie }
 }
 
-/** The value of the cookie variable in a block of `NAME=value\0`. */
-export function cookieIn(environment: Buffer): string | undefined {
-  let at = environment.indexOf(COOKIE_NAME)
-  while (at > 0 && environment[at - 1] !== 0) at = environment.indexOf(COOKIE_NAME, at + 1)
+/** The value of a variable in a block of `NAME=value\0`; `name` ends with the equals sign. */
+export function cookieIn(environment: Buffer, name: Buffer): string | undefined {
+  let at = environment.indexOf(name)
+  while (at > 0 && environment[at - 1] !== 0) at = environment.indexOf(name, at + 1)
   if (at === -1) return undefined
-  const from = at + COOKIE_NAME.length
+  const from = at + name.length
   const end = environment.indexOf(0, from)
   return environment.toString('latin1', from, end === -1 ? environment.length : end)
 }

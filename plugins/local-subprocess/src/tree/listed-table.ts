@@ -54,7 +54,7 @@ export class ListedTable implements ProcessTable {
     }
   }
 
-  confirm(entry: ProcessEntry): boolean {
+  confirm(entry: Pick<ProcessEntry, 'pid' | 'start'>): boolean {
     return this.#nowMs() - this.#lastAtMs <= FRESH_MS && this.#last.get(entry.pid)?.start === entry.start
   }
 

@@ -4,6 +4,8 @@ import type { ProcessEntry } from './process-table.ts'
 /** What is known of a tree. Its leader's pid is the number of its group and of its session. */
 export interface TreeFacts {
   readonly leader: number
+  /** Undefined where its exit is told before its pid can be anybody else's. */
+  readonly leaderStart: number | undefined
   /** In the table's unit; undefined while the leader is not reaped. */
   readonly leaderExitedAt: number | undefined
   /** The group was seen empty after the leader's exit: its number can belong to anybody by now. */
@@ -28,8 +30,7 @@ export function takeCensus(index: ProcessIndex, facts: TreeFacts): Census {
   const members = new Map<number, ProcessEntry>()
   const add = (entry: ProcessEntry): void => {
     if (members.has(entry.pid) || index.isOut(entry)) return
-    // The pid of an unreaped leader cannot be anybody else's. Afterwards it is either a stale sight of the leader, or a stranger.
-    if (entry.pid === facts.leader && facts.leaderExitedAt !== undefined) return
+    if (entry.pid === facts.leader && !isLeader(entry, facts)) return
     members.set(entry.pid, entry)
     for (const child of index.byParent.get(entry.pid) ?? []) {
       // Windows keeps the number of a parent that ended, and gives it to others: those are younger than the child.
@@ -48,6 +49,11 @@ export function takeCensus(index: ProcessIndex, facts: TreeFacts): Census {
     for (const entry of [...inGroup, ...(index.bySession.get(facts.leader) ?? [])]) if (isCredible(entry, index, facts)) add(entry)
   }
   return { members, groupSeen: inGroup.length > 0 }
+}
+
+/** The pid of an unreaped leader cannot be anybody else's. Afterwards it is either a stale sight of the leader, or a stranger. */
+function isLeader({ start }: ProcessEntry, { leaderStart, leaderExitedAt }: TreeFacts): boolean {
+  return leaderExitedAt === undefined && (leaderStart === undefined || leaderStart === start)
 }
 
 /**

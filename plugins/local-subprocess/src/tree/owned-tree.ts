@@ -15,6 +15,8 @@ export interface TreeParts {
 
 export interface Leader {
   readonly pid: number
+  /** In the table's unit; undefined where the host is the parent, and so hears of the exit before the pid can be anybody else's. */
+  readonly start?: number
   readonly cookie: string
   readonly graceMs: number
 }
@@ -32,6 +34,7 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
   #leaderExitedAtMs = 0
   #gone = false
   #abandoned = false
+  #orphaned = false
   readonly #waiters = new Set<(gone: boolean) => void>()
   #followers = 0
 
@@ -65,14 +68,29 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
   }
 
   get holdsHost(): boolean {
-    return this.#waiters.size > 0 || this.ending
+    return this.#waiters.size > 0 || this.ending || this.#isLookedFor
   }
 
   protected get leaderExited(): boolean {
     return this.#leaderExitedAt !== undefined
   }
 
+  /** The pid, and the number of the group, are certain to be the tree's own. */
+  protected get leaderHoldsNumber(): boolean {
+    const { pid, start } = this.leader
+    if (this.leaderExited) return false
+    return start === undefined ? !this.#orphaned : this.parts.table.confirm({ pid, start })
+  }
+
+  orphan(): void {
+    if (this.#gone || this.#abandoned || this.leaderExited) return
+    this.#orphaned = true
+    this.updateWatch()
+    this.parts.watch.hasten()
+  }
+
   leaderEnded(): void {
+    if (this.leaderExited) return
     this.#leaderExitedAt = this.parts.table.now()
     this.#leaderExitedAtMs = this.parts.clock.now()
     this.updateWatch()
@@ -128,6 +146,10 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
 
   protected take({ index, begunAtMs }: Look): void {
     if (this.#gone || index === undefined) return
+    if (this.#isLookedFor && !this.#isLeaderIn(index)) {
+      this.leaderEnded()
+      this.#events.leaderGone()
+    }
     const census = this.census(index)
     this.known = census.members
     if (census.members.size > 0 || !this.leaderExited || begunAtMs < this.#leaderExitedAtMs || !this.isAbsent(census)) return
@@ -137,8 +159,15 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
   }
 
   protected census(index: ProcessIndex): Census {
-    const { pid, cookie } = this.leader
-    const facts: TreeFacts = { leader: pid, leaderExitedAt: this.#leaderExitedAt, groupGone: this.groupGone, cookie, known: this.known }
+    const { pid, start, cookie } = this.leader
+    const facts: TreeFacts = {
+      leader: pid,
+      leaderStart: start,
+      leaderExitedAt: this.#leaderExitedAt,
+      groupGone: this.groupGone,
+      cookie,
+      known: this.known,
+    }
     return takeCensus(index, facts)
   }
 
@@ -149,8 +178,18 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
   /** While the leader lives nobody needs to look: its exit will be told. */
   protected updateWatch(): void {
     if (this.#gone || this.#abandoned) return
-    if ((this.wanted && this.leaderExited) || this.insisting) this.parts.watch.add(this)
+    if ((this.wanted && this.leaderExited) || this.insisting || this.#isLookedFor) this.parts.watch.add(this)
     else this.parts.watch.remove(this)
+  }
+
+  get #isLookedFor(): boolean {
+    return this.#orphaned && !this.leaderExited
+  }
+
+  #isLeaderIn(index: ProcessIndex): boolean {
+    const { pid, start } = this.leader
+    const entry = index.entries.get(pid)
+    return entry !== undefined && !entry.zombie && (start === undefined || entry.start === start)
   }
 
   #release(gone: boolean): void {

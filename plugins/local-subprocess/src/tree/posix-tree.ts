@@ -91,9 +91,9 @@ export class PosixTree extends OwnedTree {
     }
   }
 
-  /** Only while the number is certain to be the tree's own: the leader is not reaped, or a member in it was confirmed right now. */
+  /** Only while the number is certain to be the tree's own: the leader is not reaped, or it or a member was confirmed right now. */
   #signalGroup(signals: readonly NodeJS.Signals[]): boolean {
-    if (this.groupGone || (this.leaderExited && !this.#confirmedInGroup())) return false
+    if (this.groupGone || !(this.leaderHoldsNumber || this.#confirmedInGroup())) return false
     for (const signal of signals) this.#attempt(-this.leader.pid, signal)
     return true
   }

@@ -25,5 +25,5 @@ export interface ProcessTable {
   /** For the end of the host, when nothing asynchronous runs any more. */
   snapshotSync(): Snapshot | undefined
   /** True if this very process is still there, as far as that can be told at once. */
-  confirm(entry: ProcessEntry): boolean
+  confirm(entry: Pick<ProcessEntry, 'pid' | 'start'>): boolean
 }

@@ -4,6 +4,8 @@ import type { ProcessIndex } from './process-index.ts'
 export interface ProcessTree {
   /** The leader is reaped. */
   leaderEnded(): void
+  /** Nobody will tell when the leader is reaped: it is looked for, until it is gone. */
+  orphan(): void
   /** Asks, cheaply and at once, whether the tree could still be there; it leaves the live set if not. */
   probe(): void
   terminate(): void
@@ -26,4 +28,6 @@ export interface TreeEvents {
   left(): void
   /** Absence was observed. Follows or implies `left`. */
   gone(): void
+  /** An orphaned leader was seen to be gone. */
+  leaderGone(): void
 }

@@ -1,0 +1,96 @@
+import type { LaunchPlan, LaunchTerms } from './launch-plan.ts'
+
+/** Both sides are of the same version, or do not speak: a package may be replaced on disk under a running host. */
+export const PROTOCOL_VERSION = 1
+
+/** What the launcher is given on its standard input, as JSON: none of it may be seen in a list of processes. */
+export interface Commission {
+  readonly version: number
+  /** Name of the host's socket in the directory it is started in. */
+  readonly socket: string
+  /** Shown by the launcher when it connects: 128 random bits. */
+  readonly token: string
+  /** Begins the cookie of every process of the runtime. */
+  readonly nonce: string
+  /** The variable that holds the cookie. */
+  readonly cookieVariable: string
+  /** Milliseconds after the forced signal until a process counts as not to be ended. */
+  readonly killWaitMs: number
+  /** Removed when the host is gone. */
+  readonly directories: readonly string[]
+}
+
+export interface SpawnMessage extends LaunchTerms {
+  readonly type: 'spawn'
+  readonly id: number
+  readonly plan: LaunchPlan
+  /** A FIFO of the plan. Whoever renames it decides: the launcher that it begins, the host that it does not. */
+  readonly claim?: string
+}
+
+/** `id` is unique in a connection. Each spawn is answered by `started` and later `exited`, by `failed`, or by `revoked`. */
+export type HostMessage =
+  | SpawnMessage
+  /** The spawn is not wanted any more; without effect once it was begun. */
+  | { readonly type: 'revoke'; readonly id: number }
+  | { readonly type: 'directory'; readonly path: string }
+  | { readonly type: 'ping' }
+  /** The host has ended everything itself. */
+  | { readonly type: 'bye' }
+
+/** The first thing the launcher says. */
+export interface Greeting {
+  readonly type: 'hello'
+  readonly version: number
+  readonly token: string
+}
+
+export type LauncherMessage =
+  | { readonly type: 'started'; readonly id: number; readonly pid: number; readonly start?: number }
+  | { readonly type: 'failed'; readonly id: number; readonly error: PlatformError }
+  | { readonly type: 'revoked'; readonly id: number }
+  | { readonly type: 'exited'; readonly id: number; readonly exitCode: number | null; readonly signal: NodeJS.Signals | null }
+  | { readonly type: 'fault'; readonly id: number; readonly error: PlatformError }
+  | { readonly type: 'pong' }
+
+const HOST_TYPES: ReadonlySet<unknown> = new Set<HostMessage['type']>(['spawn', 'revoke', 'directory', 'ping', 'bye'])
+const LAUNCHER_TYPES: ReadonlySet<unknown> = new Set<LauncherMessage['type']>(['started', 'failed', 'revoked', 'exited', 'fault', 'pong'])
+
+/** @throws Error for anything else */
+export function launcherMessage(said: unknown): LauncherMessage {
+  if (LAUNCHER_TYPES.has((said as { type?: unknown } | null)?.type)) return said as LauncherMessage
+  throw new Error('the launcher said something that is not of the protocol')
+}
+
+/** @throws Error for anything else */
+export function hostMessage(said: unknown): HostMessage {
+  if (HOST_TYPES.has((said as { type?: unknown } | null)?.type)) return said as HostMessage
+  throw new Error('the host said something that is not of the protocol')
+}
+
+/** What the platform raised, as it can be told to another process. */
+export interface PlatformError {
+  readonly name: string
+  readonly message: string
+  readonly code?: string
+  readonly errno?: number
+  readonly syscall?: string
+  readonly path?: string
+  readonly spawnargs?: readonly string[]
+}
+
+const FACTS = ['code', 'errno', 'syscall', 'path', 'spawnargs'] as const
+
+export function toPlatformError(raised: unknown): PlatformError {
+  if (!(raised instanceof Error)) return { name: 'Error', message: String(raised) }
+  const facts = raised as Partial<PlatformError>
+  const told = Object.fromEntries(FACTS.flatMap((name) => (facts[name] === undefined ? [] : [[name, facts[name]]])))
+  return { name: raised.name, message: raised.message, ...told }
+}
+
+/** As the platform would have raised it here. */
+export function toError({ name, message, ...facts }: PlatformError): Error {
+  const error = Object.assign(new Error(message), facts)
+  if (name !== error.name) Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
+  return error
+}

@@ -1,0 +1,57 @@
+import { rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { encodeFrame, FrameReader } from '../launch/frames.ts'
+import { type Commission, type Greeting, type HostMessage, hostMessage, type LauncherMessage, PROTOCOL_VERSION } from '../launch/messages.ts'
+import { Children } from './children.ts'
+
+/*
+ * The launcher: one process beside the host, that starts the host's commands and ends them when the host is gone without a word. Made of
+ * Node's own modules only. It takes no decision of its own but that one.
+ */
+
+// A signal to whatever group or tree it is taken for is no reason to leave: it goes with its host.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => undefined)
+
+const commission = JSON.parse(await text(process.stdin)) as Commission
+if (commission.version !== PROTOCOL_VERSION) process.exit(1)
+
+const socket = connect(commission.socket)
+const directories = new Set(commission.directories)
+let isDismissed = false
+
+function say(message: LauncherMessage | Greeting): void {
+  const frame = encodeFrame(message)
+  if (frame !== undefined && !socket.destroyed) socket.write(frame)
+}
+
+const children = new Children(commission, say)
+const reader = new FrameReader()
+
+function hear(message: HostMessage): void {
+  if (message.type === 'spawn') children.spawn(message)
+  else if (message.type === 'revoke') children.revoke(message.id)
+  else if (message.type === 'directory') directories.add(message.path)
+  else if (message.type === 'ping') say({ type: 'pong' })
+  else {
+    isDismissed = true
+    socket.end()
+  }
+}
+
+socket.on('connect', () => say({ type: 'hello', version: PROTOCOL_VERSION, token: commission.token }))
+socket.on('data', (chunk: Buffer) => {
+  for (const message of reader.push(chunk).map(hostMessage)) hear(message)
+})
+socket.on('error', () => undefined)
+socket.once('close', () => {
+  if (isDismissed) process.exit(0)
+  void outlive()
+})
+
+/** The host is gone: nothing of it stays. */
+async function outlive(): Promise<void> {
+  await children.end()
+  for (const path of directories) rmSync(path, { recursive: true, force: true })
+  process.exit(0)
+}
