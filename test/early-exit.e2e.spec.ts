@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -41,4 +42,15 @@ it.skipIf(process.platform !== 'linux')('CP-13 output that cannot be written is 
   onTestFinished(() => closeSync(full))
   const { status, stderr } = spawnSync(process.execPath, [program, 'schema'], { stdio: ['ignore', full, 'pipe'], encoding: 'utf8' })
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^error: standard output cannot be written: ENOSPC.*\n$/)])
+})
+
+it('CP-13 what goes wrong while nobody reads standard error keeps its exit code', async () => {
+  for (const [args, code] of [
+    [['bogus'], 2],
+    [['call', 'none.yaml', 'x'], 3],
+  ] as const) {
+    const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+    child.stderr.destroy()
+    expect(await once(child, 'exit')).toEqual([code, null])
+  }
 })

@@ -39,6 +39,9 @@ stdout.on('error', (error) => {
   exit(error.code === 'EPIPE' ? 0 : 1)
 })
 
+// Nobody reads what goes wrong: what was asked for is done all the same.
+stderr.on('error', () => undefined)
+
 const status = await main(process.argv.slice(2), { stdin, stdout, stderr, env, pid, exit, cwd: workingDirectory() })
 finished = true
 // Ends even where a plugin left something behind, but not before what was printed has been passed on, or its failure been told.

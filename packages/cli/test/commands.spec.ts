@@ -142,6 +142,12 @@ it('CP-13 `check` ends with 0 or 1, and its JSON has a fixed shape', async () =>
   })
 })
 
+it('CP-13 `check` of the folder one is in names it', async () => {
+  const cwd = await folder(files)
+  const { status, stdout } = await tenon(['check', '.'], { cwd })
+  expect([status, stdout]).toEqual([1, expect.stringMatching(/--> \.:1:1\n {2}hint: name a file in it, such as .*tenon\.yaml\n\n1 error in \.\n$/)])
+})
+
 it('CP-13 `--set`, `--enable` and `--disable` lie over the file, and are checked as it is', async () => {
   const cwd = await folder({ ...files, 'off.yaml': `${CATALOG.replace('mine: ./tools.ts', 'mine: { use: ./tools.ts, disabled: true }')}` })
   expect((await tenon(['call', 'off.yaml', 'echo', '{"text":"x"}'], { cwd })).stderr).toMatch(/unknown tool "echo"/)

@@ -99,7 +99,7 @@ it('CP-13 what cannot be understood is said, with did-you-mean, and the next lin
     'write explain ROW',
     '[ROW_UNKNOWN]',
     'is not of the form row.path=value',
-    'row "tools": abortGraceMs: too small',
+    'row "tools": abortGraceMs: expected a number of at least',
     'the arguments of echo are not JSON',
   ]
   for (const text of said) expect(stderr).toContain(text)

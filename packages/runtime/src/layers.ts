@@ -46,6 +46,8 @@ class LayersReader {
   readonly files = new Map<string, string>()
   readonly diagnostics: Diagnostic[] = []
   readonly #options: LayersOptions
+  /** A file that is extended on several ways is read once: there can be more ways than anybody waits for. */
+  readonly #read = new Map<string, Catalog | undefined>()
 
   constructor(options: LayersOptions) {
     this.#options = options
@@ -55,8 +57,16 @@ class LayersReader {
   async read(file: string, named: Place, above: readonly string[]): Promise<Catalog | undefined> {
     if (above.includes(file)) {
       const ring = [...above.slice(above.indexOf(file)), file].map((member) => path.basename(member)).join(' → ')
-      return this.#refuse(named, 'CATALOG_EXTENDS_CYCLE', `catalog files extend each other: ${ring}`, 'remove one `extends` of the ring')
+      const message = above.at(-1) === file ? 'the catalog file extends itself' : `catalog files extend each other: ${ring}`
+      return this.#refuse(named, 'CATALOG_EXTENDS_CYCLE', message, above.at(-1) === file ? 'remove it' : 'remove one `extends` of the ring')
     }
+    if (this.#read.has(file)) return this.#read.get(file)
+    const catalog = await this.#readAnew(file, named, above)
+    this.#read.set(file, catalog)
+    return catalog
+  }
+
+  async #readAnew(file: string, named: Place, above: readonly string[]): Promise<Catalog | undefined> {
     this.files.set(file, MISSING)
     const source = await this.#source(file, named)
     const root = source && this.#root(source)
@@ -85,7 +95,7 @@ class LayersReader {
         named,
         'CATALOG_UNREADABLE',
         `cannot read the catalog file ${file}: ${why}`,
-        code === 'ENOENT' ? await nearName(file) : undefined,
+        code === 'ENOENT' ? await nearName(file) : code === 'EISDIR' ? await catalogIn(file) : undefined,
       )
     }
   }
@@ -147,6 +157,12 @@ class LayersReader {
     this.diagnostics.push(diagnose(place, code, message, { hint }))
     return undefined
   }
+}
+
+async function catalogIn(folder: string): Promise<string | undefined> {
+  const names = await readdir(folder).catch(() => [])
+  const found = names.find((name) => name === 'tenon.yaml') ?? names.find((name) => /\.ya?ml$/.test(name))
+  return found === undefined ? undefined : `name a file in it, such as ${path.join(folder, found)}`
 }
 
 /** `shell: 7` says nothing about a row that is named below: that one stands, or whoever needs it would be told of a second fault. */

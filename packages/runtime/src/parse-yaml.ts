@@ -14,6 +14,10 @@ export interface ParsedYaml {
 /** Values that aliases may add to one file. Ten lines of anchors can otherwise stand for a billion values. */
 const ALIASED_VALUES = 10_000
 
+/** Each costs stack, here and in whoever reads the value. The parser itself gives up at some hundreds more. */
+const NESTED_LEVELS = 200
+const TOO_DEEP = `nested deeper than ${NESTED_LEVELS} levels`
+
 /** YAML 1.2, core schema: no dates, no binary, no merge keys, and a tag that says otherwise is an error. */
 export function parseYaml(source: SourceText): ParsedYaml {
   const document = parseDocument(source.text, {
@@ -40,7 +44,8 @@ function syntaxErrors(source: SourceText, errors: readonly YAMLError[]): Diagnos
     const place = { source, start: error.pos[0], end: error.pos[1] }
     // After a slip that ends the document for the parser, every line below is one more.
     if (byLine.size > 0 && error.message.includes(' in YAML stream')) continue
-    const { message, hint } = unquotedExpression(source, error.pos[0]) ?? { message: error.message, hint: hintFor(error.code) }
+    const said = /call stack/.test(error.message) ? TOO_DEEP : error.message
+    const { message, hint } = unquotedExpression(source, error.pos[0]) ?? { message: said, hint: hintFor(error.code) }
     const diagnostic = diagnose(place, 'CATALOG_SYNTAX', message, { hint })
     // One slip often makes it stumble several times over the rest of its line.
     if (!byLine.has(diagnostic.line)) byLine.set(diagnostic.line, diagnostic)
@@ -64,6 +69,15 @@ function hintFor(code: string): string | undefined {
 
 class AliasFault extends Error {}
 
+class DepthFault extends Error {
+  readonly place: Place
+
+  constructor(place: Place) {
+    super(TOO_DEEP)
+    this.place = place
+  }
+}
+
 class Reader {
   readonly #source: SourceText
   readonly #document: Document.Parsed
@@ -71,6 +85,7 @@ class Reader {
   /** Aliases being expanded, outermost first. */
   readonly #expanding: { readonly target: Node; readonly place: Place }[] = []
   #aliased = 0
+  #depth = 0
 
   constructor(source: SourceText, document: Document.Parsed) {
     this.#source = source
@@ -83,6 +98,9 @@ class Reader {
       const empty = contents === null || (isScalar(contents) && contents.value === null)
       return { root: empty ? undefined : this.#located(contents), diagnostics: this.#diagnostics }
     } catch (error) {
+      if (error instanceof DepthFault) {
+        return { root: undefined, diagnostics: [...this.#diagnostics, diagnose(error.place, 'CATALOG_SYNTAX', error.message)] }
+      }
       if (!(error instanceof AliasFault)) throw error
       const place = this.#expanding[0]?.place ?? this.#place(contents)
       return { root: undefined, diagnostics: [...this.#diagnostics, diagnose(place, 'CATALOG_ALIAS', error.message)] }
@@ -96,10 +114,18 @@ class Reader {
     }
     if (isAlias(node)) return this.#expanded(node)
     const place = node === null ? (fallback ?? this.#place(node)) : this.#place(node)
-    if (isMap(node)) return { kind: 'map', entries: this.#entries(node), place }
-    if (isSeq(node)) return { kind: 'list', items: node.items.map((item) => this.#located(item as Node | null, place)), place }
+    if (isMap(node)) return this.#inside(place, () => ({ kind: 'map', entries: this.#entries(node), place }))
+    if (isSeq(node))
+      return this.#inside(place, () => ({ kind: 'list', items: node.items.map((item) => this.#located(item as Node | null, place)), place }))
     const value = isScalar(node) ? (node.value as string | number | boolean | null) : null
     return { kind: 'scalar', value, plain: !isScalar(node) || node.type === undefined || node.type === Scalar.PLAIN, place }
+  }
+
+  #inside(place: Place, read: () => Located): Located {
+    if (++this.#depth > NESTED_LEVELS) throw new DepthFault(place)
+    const located = read()
+    this.#depth -= 1
+    return located
   }
 
   #entries(map: YAMLMap): ReadonlyMap<string, LocatedEntry> {

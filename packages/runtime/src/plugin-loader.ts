@@ -107,6 +107,13 @@ export class PluginLoader {
     const meant = didYouMean(name, this.firstParty)
     if (meant !== undefined) return { ...fault, message: `there is no plugin "${name}"`, hint: `did you mean "${meant}"?`, meant }
     const places = searched.map((place) => path.join(place, 'node_modules')).join(' and ')
+    if (!PACKAGE.test(name)) {
+      return {
+        ...fault,
+        message: `there is no plugin "${name}"`,
+        hint: `first-party plugins are ${this.firstParty.join(', ')}; a path starts with ./`,
+      }
+    }
     return {
       ...fault,
       message: `there is no first-party plugin and no package "${name}" (searched from ${places} upwards)`,
@@ -126,7 +133,8 @@ export class PluginLoader {
   async #bundled(source: PluginSource, file: string): Promise<LoadOutcome> {
     if (source.kind === 'path') {
       const stats = await stat(file).catch(() => undefined)
-      if (stats?.isFile() !== true && stats?.isDirectory() !== true) return failed(await missingFile(file))
+      if (stats === undefined) return failed(await missingFile(file))
+      if (!stats.isFile() && !stats.isDirectory()) return failed({ ...notCode(file), message: `${file} is neither a file nor a folder` })
       if (stats.isFile() && !CODE.test(file)) return failed(notCode(file))
     }
     const files = new Map([[file, MISSING]])
@@ -152,6 +160,9 @@ function describe(error: unknown, file: string): { message: string; hint?: strin
     const message = `${file} imports "${error.specifier}", which is not there (searched from ${searched} upwards)`
     return { message, hint: `install it with \`npm install ${name.join('/')}\` in ${path.dirname(file)}` }
   }
+  if (/^Cannot resolve entry module/.test(messageOf(error))) {
+    return { message: `${file} is a folder without code to load`, hint: 'name the file in it: write the path of a .js, .mjs or .ts file' }
+  }
   if (error instanceof BundleFault && error.hint !== undefined) return { message: error.message, hint: error.hint }
   return { message: error instanceof ImportFault ? `${file}: ${error.message}` : messageOf(error) }
 }
@@ -173,6 +184,9 @@ function isPlugin(value: unknown): value is Plugin {
   const { name, activate, inject, provides } = value as Partial<Plugin>
   return typeof name === 'string' && typeof activate === 'function' && Array.isArray(inject) && Array.isArray(provides)
 }
+
+/** What a registry takes for the name of a package, and maybe a subpath behind it. */
+const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*(?:\/|$)/
 
 /** Other files can be bundled too, as data; what comes of it is no plugin. */
 const CODE = /\.[cm]?[jt]sx?$/i

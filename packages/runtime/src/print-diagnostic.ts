@@ -34,7 +34,7 @@ export function printDiagnostic(diagnostic: Diagnostic, options: PrintOptions = 
 export function fileName(file: string, cwd: string | undefined): string {
   if (cwd === undefined || !path.isAbsolute(file)) return printable(file)
   const relative = path.relative(cwd, file)
-  return printable(relative.startsWith('..') ? file : relative)
+  return printable(relative === '' ? '.' : relative.startsWith('..') ? file : relative)
 }
 
 function excerpt({ source, column, endColumn }: Diagnostic): { readonly text: string; readonly from: number; readonly to: number } {

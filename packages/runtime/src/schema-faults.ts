@@ -53,6 +53,22 @@ function faultsOf(issue: Issue, base: Path, schema: z.ZodType, value: unknown): 
       const message = expectation(listOf(issue.values), actual)
       return [{ kind: 'invalid', path, message, ...(meant === undefined ? {} : { hint: `did you mean "${meant}"?` }) }]
     }
+    case 'too_small':
+      return [
+        {
+          kind: 'invalid',
+          path,
+          message: expectation(boundOf(issue.origin, issue.minimum, issue.inclusive === false ? 'more than' : 'at least'), actual),
+        },
+      ]
+    case 'too_big':
+      return [
+        {
+          kind: 'invalid',
+          path,
+          message: expectation(boundOf(issue.origin, issue.maximum, issue.inclusive === false ? 'less than' : 'at most'), actual),
+        },
+      ]
     default: {
       const message = issue.message.replace(/^Invalid input: /, '')
       const got = issue.code === 'custom' || actual === undefined || typeof actual === 'object' ? '' : `, got ${describe(actual)}`
@@ -61,6 +77,13 @@ function faultsOf(issue: Issue, base: Path, schema: z.ZodType, value: unknown): 
       return [{ kind: 'invalid', path, message: `${issue.code === 'custom' ? message : lowerFirst(message)}${got}`, ...hint }]
     }
   }
+}
+
+function boundOf(origin: string, bound: number | bigint, comparison: string): string {
+  if (origin === 'string')
+    return comparison === 'at least' && bound === 1 ? 'a text that is not empty' : `a text of ${comparison} ${bound} characters`
+  if (origin === 'array' || origin === 'set') return `a list of ${comparison} ${bound} ${bound === 1 ? 'item' : 'items'}`
+  return `a number of ${comparison} ${bound}`
 }
 
 function typeHint(expected: string, actual: unknown, path: Path): Pick<SchemaFault, 'hint' | 'hintFromValue'> {

@@ -112,6 +112,38 @@ it('CP-04 files that extend each other are refused with the ring', async () => {
   ])
 })
 
+it('CP-04 a file that extends itself is told so', async () => {
+  const { diagnostics } = await check({ 'top.yaml': 'extends: ./top.yaml\nplugins: { engine: petrol-engine }\n' })
+  expect(diagnostics.map(({ code, message, hint }) => [code, message, hint])).toEqual([
+    ['CATALOG_EXTENDS_CYCLE', 'the catalog file extends itself', 'remove it'],
+  ])
+})
+
+it('CP-04 a file that is extended on a million ways is read once', async () => {
+  const files = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`${at + 1}.yaml`, `extends: [./${at}.yaml, ./${at}.yaml]\n`]))
+  const report = await check({ ...files, '0.yaml': 'plugins:\n  engine: petrol-engin\n', 'top.yaml': 'extends: ./20.yaml\n' })
+  expect(report.diagnostics).toMatchObject([{ code: 'PLUGIN_UNKNOWN', file: report.dir.file('0.yaml'), line: 2 }])
+})
+
+it('CP-04 a folder in place of a file is told with the file in it that was meant', async () => {
+  const dir = await folder({ 'conf/tenon.yaml': 'plugins: {}\n', 'bare/notes.txt': '' })
+  const hints = async (name: string): Promise<unknown> => (await checkCatalog(dir.file(name))).diagnostics.map(({ message, hint }) => [message, hint])
+  expect(await hints('conf')).toEqual([
+    [`cannot read the catalog file ${dir.file('conf')}: it is a directory`, `name a file in it, such as ${dir.file('conf/tenon.yaml')}`],
+  ])
+  expect(await hints('bare')).toEqual([[`cannot read the catalog file ${dir.file('bare')}: it is a directory`, undefined]])
+})
+
+it.each([
+  ['as deep as it may be', 196, []],
+  ['one level deeper', 197, ['nested deeper than 200 levels']],
+  ['deeper than the parser goes', 20_000, ['nested deeper than 200 levels']],
+])('CP-04 values inside values, %s', async (_, levels, messages) => {
+  const nested = `${'['.repeat(levels)}${']'.repeat(levels)}`
+  const { diagnostics } = await check({ 'top.yaml': `plugins:\n  any: { use: anything, with: { value: ${nested} } }\n` })
+  expect(diagnostics.map(({ message }) => message)).toEqual(messages)
+})
+
 it('CP-04 a missing file is told where it is named', async () => {
   const missing = await check({ 'top.yaml': 'name: top\nextends: ./bse.yaml\n' })
   expect(missing.diagnostics).toMatchObject([{ code: 'CATALOG_UNREADABLE', line: 2, column: 10 }])

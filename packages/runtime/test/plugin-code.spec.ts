@@ -189,3 +189,14 @@ it.each([
   const report = await check('./it.ts', files)
   expect(report.diagnostics).toMatchObject([{ code, line: 2, column: 7, message: expect.stringMatching(message) }])
 })
+
+it.each([
+  ['./empty', 'PLUGIN_LOAD_FAILED', /empty is a folder without code to load$/, /^name the file in it/],
+  ['/dev/null', 'PLUGIN_INVALID', /\/dev\/null is neither a file nor a folder$/, /^write the path of a/],
+  ["'a b'", 'PLUGIN_UNKNOWN', /^row "it": there is no plugin "a b"$/, /^first-party plugins are .*; a path starts with \.\/$/],
+  ["'@scope'", 'PLUGIN_UNKNOWN', /^row "it": there is no plugin "@scope"$/, /^first-party plugins are /],
+  ["'UPPER'", 'PLUGIN_UNKNOWN', /^row "it": there is no plugin "UPPER"$/, /^first-party plugins are /],
+])('CP-06 what names no code, and no package that could be installed, is told as what it is: %s', async (use, code, message, hint) => {
+  const report = await check(use, { 'empty/notes.txt': '' })
+  expect(report.diagnostics).toMatchObject([{ code, message: expect.stringMatching(message), hint: expect.stringMatching(hint) }])
+})
