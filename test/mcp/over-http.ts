@@ -23,10 +23,14 @@ export interface OverHttp {
 
 /** `tenon run` with a server that listens on a free port. */
 export async function serveHttp(options: Readonly<Record<string, unknown>> = {}): Promise<OverHttp> {
-  const cwd = await folder(
-    `extends: default\nplugins:\n  mcp: { use: mcp-server, with: ${JSON.stringify({ transport: 'http', port: 0, ...options })} }\n`,
-  )
-  const child = spawn(process.execPath, [executable, 'run'], { cwd, env: { PATH: process.env.PATH ?? '', HOME: cwd }, stdio: 'pipe' })
+  return serveCatalog(`extends: default\nplugins:\n  mcp: { use: mcp-server, with: ${JSON.stringify({ transport: 'http', port: 0, ...options })} }\n`)
+}
+
+/** `tenon run` with a catalog that serves HTTP. */
+export async function serveCatalog(catalog: string, flags: readonly string[] = [], more: Readonly<Record<string, string>> = {}): Promise<OverHttp> {
+  const cwd = await folder(catalog)
+  const env = { PATH: process.env.PATH ?? '', HOME: cwd, ...more }
+  const child = spawn(process.execPath, [executable, 'run', ...flags], { cwd, env, stdio: 'pipe' })
   const exit = once(child, 'close').then(([code]) => code as number | null)
   onTestFinished(async () => {
     child.stdin.end()
