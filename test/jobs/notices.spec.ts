@@ -183,6 +183,28 @@ describe('a notice', () => {
     expect(app.delivered).toHaveLength(1)
   })
 
+  it('JB-70 what was claimed is told although whoever heard of the claim removed another job', async () => {
+    const [first, second] = [app.start(), app.start()]
+    app.jobs.subscribe(app.kernel.scope, 'all', ({ type }) => {
+      const isClaimed = app.jobs.list('host').some(({ id, notice }) => id === first.id && notice === 'sent')
+      if (type === 'changed' && isClaimed && app.jobs.list('host').length === 2) app.jobs.remove(second.id, 'host')
+    })
+    void first.end()
+    void second.end()
+    await drained()
+    expect(app.messages).toEqual([line(first.id)])
+    expect(app.complaints).toEqual([])
+  })
+
+  it('JB-74 a deliver that rejects is logged as one that throws, and harms nobody', async () => {
+    const deliver = (async () => Promise.reject(new Error('no model'))) as never
+    const deaf = openSession(app.kernel.scope, { id: 'deaf', cwd: '/', deliver })
+    const mute = app.start({ owner: deaf })
+    await mute.end()
+    await drained()
+    expect(app.complaints).toEqual([`session "deaf" did not take the notice of ${mute.id}`])
+  })
+
   it('JB-74 a deliver that throws is logged with its session and jobs, and not repeated', async () => {
     let calls = 0
     const deliver = () => {

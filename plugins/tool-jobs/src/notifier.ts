@@ -31,21 +31,32 @@ export function notify(scope: PluginScope, jobs: Jobs): void {
   function flush(): void {
     const bySession = new Map<Session, FinishedJob[]>()
     for (const job of jobs.dueNotices()) {
-      const session = jobs.ownerOf(job.id)
-      if (session.scope.signal.aborted) continue
-      const preview = previewSafely(job)
-      // Claimed before it is delivered: rather never than twice.
-      if (jobs.claimNotice(job.id)) bySession.set(session, [...(bySession.get(session) ?? []), { job, preview }])
+      try {
+        const session = jobs.ownerOf(job.id)
+        if (session.scope.signal.aborted) continue
+        const preview = previewSafely(job)
+        // Claimed before it is delivered: rather never than twice.
+        if (jobs.claimNotice(job.id)) bySession.set(session, [...(bySession.get(session) ?? []), { job, preview }])
+      } catch (error) {
+        // A claim is announced, and who hears of it may remove another job. What has been claimed by then is told all the same.
+        log.debug({ job: job.id, err: error }, `job ${job.id} has gone before its end could be told`)
+      }
     }
     for (const [session, finished] of bySession) deliver(session, finished)
   }
 
   function deliver(session: Session, finished: readonly FinishedJob[]): void {
-    try {
-      session.deliver(Object.freeze({ source: SOURCE, text: noticeText(finished), summary: noticeSummary(finished) }))
-    } catch (error) {
+    const refused = (error: unknown): void => {
       const ids = finished.map(({ job }) => job.id)
       log.warn({ session: session.id, jobs: ids, err: error }, `session "${session.id}" did not take the notice of ${ids.join(', ')}`)
+    }
+    try {
+      const notice = Object.freeze({ source: SOURCE, text: noticeText(finished), summary: noticeSummary(finished) })
+      // A host that answers with a promise is wrong, but its rejection must not take the runtime with it.
+      const answer: unknown = session.deliver(notice)
+      if (answer instanceof Promise) answer.catch(refused)
+    } catch (error) {
+      refused(error)
     }
   }
 
