@@ -58,7 +58,8 @@ export interface Jobs {
   attachController(scope: Scope, controller: { readonly name: string; serves?(session: Session): boolean }): void
   /**
    * For what only makes sense where jobs can start: runs `body` at once, or as soon as there is a controller, with a scope that ends when the
-   * last one leaves; and so again. Asks nobody whom it serves.
+   * last one leaves, or the registry ends; and so again. Asks nobody whom it serves. What `body` throws at once is thrown, what it throws
+   * later is reported to the scope; its branch is closed either way.
    */
   whileControlled(scope: Scope, body: (branch: Scope) => void): void
   /** Settled, unawaited, nobody told yet. For authors of notices. */

@@ -34,14 +34,32 @@ export function attachController(
 /** @throws KernelError SCOPE_CLOSED */
 export function whileControlled(jobs: KeptJobs, scope: Scope, body: (branch: Scope) => void): void {
   let branch: Scope | undefined
+  const report = (error: unknown): void => scope.report(error, 'listener')
+  const end = (ending: Scope | undefined): void => void ending?.close().catch(report)
   const follow = (): void => {
     if (jobs.controllers.length === 0) {
-      branch?.close().catch((error: unknown) => scope.report(error, 'listener'))
+      end(branch)
       branch = undefined
     } else if (branch === undefined && !scope.closed) {
       // A scope that is closing still hears: its children end before its listeners.
       branch = scope.child('controlled')
-      body(branch)
+      run(branch)
+    }
+  }
+  /** A body that fails leaves nothing behind, and gets its next chance with the next first controller. */
+  const run = (own: Scope): void => {
+    try {
+      // An asynchronous function is assignable to a body.
+      const returned: unknown = body(own)
+      if (returned instanceof Promise) {
+        returned.catch((error: unknown) => {
+          report(error)
+          end(own)
+        })
+      }
+    } catch (error) {
+      end(own)
+      throw error
     }
   }
   jobs.controllersChanged.on(scope, follow)

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChannelReader } from '@tenon/jobs'
 import type { KeptJobs } from './kept.ts'
 import { OUTCOME_CHARACTERS, oneLine } from './one-line.ts'
@@ -46,8 +47,12 @@ export function readPiece(jobs: KeptJobs, record: JobRecord, channel: Channel, o
 
 /** Resolves true when the channel has grown or lost data, false when nothing more will come. Never rejects. */
 export async function changed(jobs: KeptJobs, record: JobRecord, channel: Channel, afterOffset: number, signal: AbortSignal): Promise<boolean> {
+  const before = channel.sizes
   try {
-    return await channel.reader.changed(afterOffset, signal)
+    const more = await channel.reader.changed(afterOffset, signal)
+    // One that says so of nothing would be asked again and again, and nobody else would get a turn.
+    if (more && sizesOf(jobs, record, channel) === before) await nextTurn()
+    return more
   } catch (error) {
     warnOfReader(jobs, record, channel, messageOf(error))
     return false

@@ -134,6 +134,7 @@ function attach(jobs: KeptJobs, record: JobRecord, output: OutputSource): void {
     return
   }
   if (record.attached) refuse('output', 'it has been attached already')
+  if (typeof output?.channels !== 'object' || output.channels === null) refuse('output.channels', 'expected readers by the name of their channel')
   for (const [name, reader] of Object.entries(output.channels)) {
     if (!CHANNEL.test(name)) refuse('output', `a channel matches ${CHANNEL.source}`)
     if (typeof reader?.readFrom !== 'function') refuse(`output.channels.${name}`, 'expected a reader')

@@ -20,10 +20,12 @@ export function closeOwner(jobs: KeptJobs, owner: Owner, why: string = text.sess
 /** The row is unloaded, or its kernel closes: no job starts any more, all end. Afterwards the registry is silent. */
 export async function closeRegistry(jobs: KeptJobs): Promise<void> {
   jobs.state = 'closing'
+  // Nothing starts any more: what is only there while jobs can start goes first.
+  jobs.controllers = []
+  jobs.controllersChanged.emit()
   const owners = [...jobs.owners.values()]
   await Promise.all(owners.map(async (owner) => closeOwner(jobs, owner, text.closed)))
   jobs.state = 'closed'
-  jobs.controllers = []
   // The sessions live on without a trace of the registry.
   await Promise.all(owners.map(({ life }) => life.close()))
 }

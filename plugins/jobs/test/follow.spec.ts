@@ -189,6 +189,29 @@ describe('following', () => {
     await Promise.all(followed.map(async ({ iterator }) => iterator.return?.()))
   })
 
+  it('JB-41 a reader that says it has changed when it has not keeps nobody from their turn', async () => {
+    const producer = app.start({ attached: false })
+    let asked = 0
+    const lying = Object.assign(Object.create(producer.stdout) as typeof producer.stdout, {
+      size: () => 0,
+      earliest: () => 0,
+      finished: false,
+      spillPath: undefined,
+      readFrom: (offset: number) => ({ text: '', startOffset: offset, nextOffset: offset, lossy: false }),
+      changed: async () => ++asked > 0,
+    })
+    producer.attach({ channels: { stdout: lying } })
+    const { iterator } = new Followed(producer.id)
+    for (let n = 0; n < 10; n++) await settled()
+    // Had it been asked without a pause, this line would never be reached.
+    expect(asked).toBeGreaterThan(1)
+    await iterator.return?.()
+    await settled()
+    const after = asked
+    for (let n = 0; n < 5; n++) await settled()
+    expect(asked).toBe(after)
+  })
+
   it('an unfollowed job asks no reader', () => {
     const producer = app.start()
     const { calls } = producer.stdout

@@ -163,7 +163,9 @@ describe('reading at offsets', () => {
     expect(app.get(late.id).output).toEqual({})
     expect(app.complaints).toEqual([`job ${late.id} had already settled: its output was attached too late and is not shown`])
     const odd = app.start({ attached: false })
-    expect(() => odd.attach({ channels: { stdout: {} as never } })).toThrow(expect.objectContaining({ code: 'JOB_SPEC_INVALID' }))
+    for (const output of [undefined, {}, { channels: null }, { channels: { stdout: {} } }]) {
+      expect(() => odd.attach(output as never)).toThrow(expect.objectContaining({ code: 'JOB_SPEC_INVALID' }))
+    }
     for (const name of ['', '[status]', 'a b', '__proto__', '1']) {
       const channels = Object.fromEntries([[name, odd.stdout]])
       expect(() => odd.attach({ channels })).toThrow(expect.objectContaining({ code: 'JOB_SPEC_INVALID' }))
