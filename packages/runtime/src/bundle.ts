@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { compileFunction } from 'node:vm'
 import { ImportFault, messageOf, type Namespace, type PackageLookup } from './package-lookup.ts'
-import { fingerprintOf } from './source-files.ts'
+import { fingerprintOf, MISSING } from './source-files.ts'
 
 /** Plugin code as one text that keeps nothing alive once it is dropped, unlike an ES module. */
 export interface Bundle {
@@ -61,7 +61,12 @@ export async function bundle(entry: string, lookup: PackageLookup, read: (file: 
       plugins: [
         {
           name: 'tenon',
-          resolveId(specifier, importer, { kind }) {
+          async resolveId(specifier, importer, { kind }) {
+            if (importer !== undefined && /^\.{1,2}\//.test(specifier)) {
+              const found = await this.resolve(specifier, importer, { kind, skipSelf: true })
+              if (found === null) for (const file of meantBy(path.resolve(path.dirname(importer), specifier))) read(file, MISSING)
+              return found
+            }
             if (importer === undefined || /^[./#]|^@oxc-project\/runtime/.test(specifier) || path.isAbsolute(specifier)) return null
             // The ending says what the stand-in is written as, whatever the importer is.
             return kind === 'require-call' ? `${REQUIRED}|${specifier}|${importer}|.cjs` : `${IMPORTED}|${specifier}|${importer}|.mjs`
@@ -80,6 +85,16 @@ export async function bundle(entry: string, lookup: PackageLookup, read: (file: 
   } catch (error) {
     throw fault ?? sourceFault(error)
   }
+}
+
+/** The files whose coming would mend an import that leads nowhere. */
+function meantBy(file: string): readonly string[] {
+  const bare = file.replace(/\.[cm]?js$/, '')
+  return [
+    file,
+    ...['.ts', '.mts', '.js', '.mjs', '.json'].map((ending) => bare + ending),
+    ...['index.ts', 'index.js'].map((name) => path.join(file, name)),
+  ]
 }
 
 /** The exports of a bundle. @throws whatever the plugin's top level throws */

@@ -1,4 +1,4 @@
-import { type FSWatcher, watch } from 'node:fs'
+import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as startTimer } from 'node:timers'
 import { setTimeout } from 'node:timers/promises'
@@ -13,13 +13,21 @@ export interface FileWatchOptions {
   readonly quietMs: number
 }
 
+interface OpenFolder {
+  readonly watcher: FSWatcher
+  readonly inode: number
+}
+
 /**
  * Follows files by watching their folders: an editor that writes a new file and renames it over the old one leaves a watch on the
- * file itself with nothing. An event is only a reason to look; what counts is what the files hold.
+ * file itself with nothing. The same happens to folders, so each look makes sure that the watched ones are those that are there now;
+ * for one that is not, its nearest ancestor is watched. An event is only a reason to look; what counts is what the files hold.
  */
 export class FileWatch {
   readonly #options: FileWatchOptions
-  readonly #folders = new Map<string, FSWatcher>()
+  readonly #folders = new Map<string, OpenFolder>()
+  /** Told once, until they can be watched again. */
+  readonly #unwatchable = new Set<string>()
   #files: SourceFiles = new Map()
   #timer: NodeJS.Timeout | undefined
   #closed = false
@@ -31,14 +39,8 @@ export class FileWatch {
   /** Follows exactly these files from now on. What has changed since they were read is found as well. */
   follow(files: SourceFiles): void {
     if (this.#closed) return
-    const folders = new Set([...files.keys()].map((file) => path.dirname(file)))
-    for (const [folder, watcher] of this.#folders) {
-      if (folders.has(folder)) continue
-      watcher.close()
-      this.#folders.delete(folder)
-    }
-    for (const folder of folders) this.#open(folder)
     this.#files = files
+    this.#watchFolders()
     this.#schedule()
   }
 
@@ -54,22 +56,40 @@ export class FileWatch {
   close(): void {
     this.#closed = true
     clearTimeout(this.#timer)
-    for (const watcher of this.#folders.values()) watcher.close()
+    for (const { watcher } of this.#folders.values()) watcher.close()
     this.#folders.clear()
   }
 
-  #open(folder: string): void {
-    if (this.#folders.has(folder)) return
+  /** True if there is a folder that was not watched before: something may have happened in it unseen. */
+  #watchFolders(): boolean {
+    const wanted = new Map([...this.#files.keys()].flatMap(foldersOf).map(nearestFolder))
+    for (const [folder, { watcher, inode }] of this.#folders) {
+      if (wanted.get(folder) === inode) continue
+      watcher.close()
+      this.#folders.delete(folder)
+    }
+    const anew = [...wanted].filter(([folder]) => !this.#folders.has(folder)).map(([folder, inode]) => this.#open(folder, inode))
+    return anew.includes(true)
+  }
+
+  #open(folder: string, inode: number): boolean {
+    const failed = (error: Error): false => {
+      if (!this.#unwatchable.has(folder)) this.#options.failed(folder, error)
+      this.#unwatchable.add(folder)
+      return false
+    }
     try {
       const watcher = watch(folder, { persistent: false }, () => this.#schedule())
       watcher.on('error', (error) => {
         watcher.close()
-        this.#folders.delete(folder)
-        this.#options.failed(folder, error)
+        if (this.#folders.get(folder)?.watcher === watcher) this.#folders.delete(folder)
+        failed(error)
       })
-      this.#folders.set(folder, watcher)
+      this.#folders.set(folder, { watcher, inode })
+      this.#unwatchable.delete(folder)
+      return true
     } catch (error) {
-      this.#options.failed(folder, error as Error)
+      return failed(error as Error)
     }
   }
 
@@ -81,6 +101,7 @@ export class FileWatch {
   }
 
   async #look(): Promise<void> {
+    if (this.#watchFolders()) this.#schedule()
     const known = this.#files
     const now = new Map(await Promise.all([...known.keys()].map(async (file) => [file, await fingerprintOf(file)] as const)))
     // Followed anew meanwhile: that has asked for a look of its own.
@@ -90,4 +111,19 @@ export class FileWatch {
     this.#files = now
     this.#options.changed(changed)
   }
+}
+
+/** Where the name of a file is, and where the file is that a link leads to. */
+function foldersOf(file: string): readonly string[] {
+  try {
+    return [path.dirname(file), path.dirname(realpathSync.native(file))]
+  } catch {
+    return [path.dirname(file)]
+  }
+}
+
+function nearestFolder(folder: string): readonly [folder: string, inode: number] {
+  const stats = statSync(folder, { throwIfNoEntry: false })
+  if (stats?.isDirectory() === true || folder === path.dirname(folder)) return [folder, stats?.ino ?? 0]
+  return nearestFolder(path.dirname(folder))
 }

@@ -1,4 +1,4 @@
-import { rename, rm } from 'node:fs/promises'
+import { rename, rm, symlink } from 'node:fs/promises'
 import { Scope } from '@tenon/kernel'
 import { expect, it } from 'vitest'
 import { CompositionError, type RuntimeEvent } from '../src/index.ts'
@@ -132,6 +132,44 @@ it('CP-07 a catalog file that is gone for a while is refused, and taken when it 
   await dir.write('top.yaml', set(8))
   expect(await next()).toMatchObject({ type: 'edited', edit: { reconfigured: ['b'] } })
   expect(news().at(-1)).toBe('b v1 up {"n":8}')
+})
+
+it('CP-07 a folder that is replaced, or removed and made again, is followed', async () => {
+  const { dir, next } = await watched()
+  for (const word of ['two', 'three']) {
+    await dir.write(`new-${word}/word.ts`, `export const word = '${word}'\n`)
+    await rename(dir.file('lib'), dir.file(`old-${word}`))
+    await rename(dir.file(`new-${word}`), dir.file('lib'))
+    expect(await next()).toMatchObject({ edit: { replaced: ['a'] } })
+  }
+  await rm(dir.file('lib'), { recursive: true })
+  expect(await next()).toMatchObject({ type: 'refused' })
+  await dir.write('lib/word.ts', "export const word = 'four'\n")
+  expect(await next()).toMatchObject({ edit: { replaced: ['a'] } })
+  await dir.write('lib/word.ts', "export const word = 'five'\n")
+  expect(await next()).toMatchObject({ edit: { replaced: ['a'] } })
+})
+
+it('CP-07 a file that a link leads to is followed, and so is the link', async () => {
+  const { dir, next } = await watched()
+  for (const name of ['first', 'second']) await dir.write(`${name}/real.yaml`, set(name === 'first' ? 30 : 40))
+  await symlink(dir.file('first/real.yaml'), dir.file('link'))
+  await rename(dir.file('link'), dir.file('top.yaml'))
+  expect(await next()).toMatchObject({ edit: { reconfigured: ['b'] } })
+  await dir.write('first/real.yaml', set(31))
+  expect(await next()).toMatchObject({ edit: { reconfigured: ['b'] } })
+  await symlink(dir.file('second/real.yaml'), dir.file('link'))
+  await rename(dir.file('link'), dir.file('top.yaml'))
+  expect(await next()).toMatchObject({ edit: { reconfigured: ['b'] } })
+})
+
+it('CP-07 a folder that comes later than the row that names it is followed', async () => {
+  const { dir, next, news } = await watched()
+  await dir.write('top.yaml', `${files['top.yaml']}  late: ./later/deep/late.ts\n`)
+  expect(await next()).toMatchObject({ type: 'refused' })
+  await dir.write('later/deep/late.ts', noting('late'))
+  expect(await next()).toMatchObject({ type: 'edited', edit: { added: ['late'] } })
+  expect(news()).toContain('late v1 up {"n":0}')
 })
 
 it('CP-07 a closed runtime follows nothing', async () => {
