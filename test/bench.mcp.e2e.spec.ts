@@ -34,7 +34,7 @@ it('a trial of the mcp bench measures round trips, calls at once and followed jo
     /\d+ calls at once, until the last is answered/,
     /the output of a job, followed by `job_output` +\| [\d.,]+ MiB\/s/,
     /the resource of a job, read again and again +\| [\d.,]+ MiB\/s/,
-    /from what a job writes to the news of its resource +\| [\d.,]+ ms/,
+    /from what a job writes to the news of its resource, at most four a second +\| [\d.,]+ ms/,
   ]) {
     expect(stdout).toMatch(finding)
   }

@@ -54,7 +54,7 @@ async function following({ rounds, pages, reads }: Extent): Promise<Finding[]> {
   return [
     told('the output of a job, followed by `job_output`', of(paged, 'rates'), 'MiB/s'),
     told('the resource of a job, read again and again', of(shown, 'rates'), 'MiB/s'),
-    told('from what a job writes to the news of its resource', of(shown, 'told'), 'ms'),
+    told('from what a job writes to the news of its resource, at most four a second', of(shown, 'told'), 'ms'),
   ]
 }
 
