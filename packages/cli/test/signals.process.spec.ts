@@ -118,6 +118,21 @@ export default definePlugin({
   expect(existsSync(path.join(program.cwd, 'undone'))).toBe(true)
 })
 
+it('CP-12 a signal while the catalog is still read, or its code imported, ends at once', async () => {
+  const hanging = "console.error('importing'); await new Promise((resolve) => setTimeout(resolve, 60000)); export default {}"
+  const files = {
+    'hang.yaml': 'plugins:\n  hang: hanging\n',
+    'node_modules/hanging/package.json': '{ "name": "hanging", "type": "module", "exports": "./index.js" }',
+    'node_modules/hanging/index.js': hanging,
+  }
+  const program = await start(['run', 'hang.yaml'], files)
+  await expect.poll(program.stderr, { timeout: 15_000 }).toContain('importing')
+  program.signal('SIGINT')
+  const { code, ms } = await program.ended()
+  expect(code).toBe(130)
+  expect(ms).toBeLessThan(5_000)
+})
+
 it('CP-13 an uncaught error of a plugin is told without a stack, closes in order and ends with 70', async () => {
   const bad = `import { definePlugin } from '@tenon/kernel'
 import { writeFileSync } from 'node:fs'

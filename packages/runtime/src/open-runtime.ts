@@ -27,7 +27,7 @@ export interface RuntimeOptions extends CheckOptions {
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { catalog, watch = false, logger, signal, edit = {}, slowRowMs, checked, ...checkOptions } = options
   const check = new CatalogCheck(checkOptions)
-  const report = await check.run(catalog, edit)
+  const report = await untilAborted(check.run(catalog, edit), signal)
   if (!report.ok) throw new CompositionError(report.composition.file, report.diagnostics)
   for (const { message, file, line } of report.diagnostics) logger?.warn({ file, line }, message)
   const kernel = new Kernel(logger === undefined ? {} : { logger })
@@ -43,10 +43,25 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     return runtime
   } catch (error) {
     await runtime.close()
-    throw signal?.aborted === true ? new RuntimeError('RUNTIME_CLOSED', 'the runtime was closed before it had booted', { cause: error }) : error
+    throw signal?.aborted === true ? closedEarly(error) : error
   } finally {
     signal?.removeEventListener('abort', interrupt)
   }
+}
+
+/** A check activates nothing, so it may be left alone; one can hang in code that is imported, or in a file that is a pipe. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(closedEarly(signal.reason))
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
+
+function closedEarly(cause: unknown): RuntimeError {
+  return new RuntimeError('RUNTIME_CLOSED', 'the runtime was closed before it had booted', { cause })
 }
 
 async function boot({ kernel, composition }: Runtime, logger: Logger | undefined, slowRowMs: number | undefined): Promise<void> {
