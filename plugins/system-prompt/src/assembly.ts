@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Logger } from '@tenon/kernel'
 import type { Session } from '@tenon/session'
 import { type AssembledPrompt, type OmittedSection, PromptError } from '@tenon/system-prompt'
@@ -29,6 +30,8 @@ export class Assembly {
   /** All rendered sections at the same time, each within its own budget. */
   async #render(sections: Sections, session: Session, signal: AbortSignal | undefined): Promise<AssembledPrompt> {
     const leave = new AbortController()
+    // Every rendered section listens; Node warns of the eleventh.
+    setMaxListeners(0, leave.signal)
     const abort = (): void => leave.abort(signal?.reason)
     signal?.addEventListener('abort', abort, { once: true })
     try {

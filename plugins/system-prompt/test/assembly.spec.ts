@@ -133,6 +133,17 @@ describe('assembly', () => {
     expect(await textNow()).toBe('other')
   })
 
+  it('TL-40 fifty rendered sections are assembled without a warning, and leave no listener', async () => {
+    const warnings: string[] = []
+    const warned = ({ message }: Error) => void warnings.push(message)
+    process.on('warning', warned)
+    for (let n = 0; n < 50; n++) add({ name: `s${n}`, order: n, render: async () => later(1, `text ${n}`) })
+    expect((await textNow()).split('\n\n')).toHaveLength(50)
+    await drained()
+    process.off('warning', warned)
+    expect(warnings).toEqual([])
+  })
+
   it('TL-40 render gets the session at each assembly, and those of two sessions do not mix', async () => {
     const other = openSession(kernel.scope, { id: 'two', cwd: '/two' })
     let count = 0
