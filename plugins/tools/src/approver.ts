@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { AnyCapability, PluginScope } from '@tenon/kernel'
 import { Approval } from '@tenon/tools'
 import type { KeptTools } from './kept.ts'
@@ -15,7 +16,7 @@ export function followApprover<C, O extends AnyCapability>(scope: PluginScope<C,
     [Approval],
     (fork, approval) => {
       if (kept.approver?.approval !== approval) gone()
-      const approver = kept.approver ?? { approval, gone: new AbortController(), present: true }
+      const approver = kept.approver ?? { approval, gone: unlimited(), present: true }
       approver.present = true
       kept.approver = approver
       fork.defer(() => {
@@ -24,4 +25,11 @@ export function followApprover<C, O extends AnyCapability>(scope: PluginScope<C,
     },
     gone,
   )
+}
+
+/** Every question that is being asked listens; Node warns of the eleventh. */
+function unlimited(): AbortController {
+  const controller = new AbortController()
+  setMaxListeners(0, controller.signal)
+  return controller
 }

@@ -1,6 +1,7 @@
 import type { Json, JsonObject, Logger } from '@tenon/kernel'
 import type { Session } from '@tenon/session'
 import type { CallView, Content, ToolCall, ToolRequest, ToolResult } from '@tenon/tools'
+import { thenable } from './at-once.ts'
 import type { CallSignal } from './call-signal.ts'
 import type { ToolsConfig } from './config.ts'
 import { boundMessage } from './content.ts'
@@ -20,6 +21,8 @@ export interface CallTools {
   now(): number
   /** Whoever can be asked at this moment. */
   approver(): Approver | undefined
+  /** Resolves when no row is in transition, when the time for that is over, or at the abort. */
+  rest(signal: AbortSignal): Promise<void>
 }
 
 /** One call on its way through the pipeline. */
@@ -66,6 +69,10 @@ export class CallRun {
     return this.#host.approver()
   }
 
+  rest(): Promise<void> {
+    return this.#host.rest(this.abort.signal)
+  }
+
   /** For policies and observers; asked for after the arguments were read. */
   get view(): CallView {
     this.#view ??= Object.freeze({ ...this.#facts(), arguments: this.arguments, signal: this.abort.signal })
@@ -108,10 +115,14 @@ export class CallRun {
 
   #progress(message: string): void {
     if (this.ended || typeof message !== 'string') return
-    try {
-      this.#request.onProgress?.(message)
-    } catch (error) {
+    const failed = (error: unknown): void =>
       this.log.warn({ call: this.id, tool: this.tool }, `the listener of a call's progress failed: ${describeThrown(error).message}`)
+    try {
+      // An asynchronous function is assignable to it.
+      const returned: unknown = this.#request.onProgress?.(message)
+      thenable(returned)?.then(undefined, failed)
+    } catch (error) {
+      failed(error)
     }
   }
 }

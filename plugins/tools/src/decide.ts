@@ -1,7 +1,8 @@
+import { thenable } from './at-once.ts'
 import type { CallRun } from './call-run.ts'
 import { CallAborted } from './call-signal.ts'
 import { denied, policyFailed } from './faults.ts'
-import { readDecision, runHook, thenable } from './hooks.ts'
+import { readDecision, runHook } from './hooks.ts'
 import type { Approver } from './kept.ts'
 import { policyProblems, text } from './text.ts'
 import { describeThrown } from './thrown.ts'
@@ -12,6 +13,7 @@ export async function decide(run: CallRun): Promise<void> {
   const questions: string[] = []
   for (const policy of run.policies) {
     if (policy.middleware.before === undefined) continue
+    goOn(run)
     const answer = await runHook(run, policy, () => policy.middleware.before?.(run.view))
     try {
       const decided = readDecision(answer)
@@ -21,14 +23,21 @@ export async function decide(run: CallRun): Promise<void> {
       throw policyFailed(policy, error)
     }
   }
+  goOn(run)
   if (denials.length > 0) throw denied(text.denied(denials.join('; ')))
   if (questions.length > 0) await ask(run, questions.join('; '))
   guard(run)
 }
 
+/** A synchronous hook may have aborted the call: nobody is asked after that. @throws CallAborted */
+function goOn(run: CallRun): void {
+  if (run.abort.aborted) throw new CallAborted()
+}
+
 function guard(run: CallRun): void {
   for (const policy of run.policies) {
     if (policy.middleware.guard === undefined) continue
+    goOn(run)
     let answer: unknown
     try {
       answer = policy.middleware.guard(run.view)
@@ -44,6 +53,9 @@ function guard(run: CallRun): void {
 
 /** One question, whatever the number of policies that ask. Everything but `granted` denies. */
 async function ask(run: CallRun, reason: string): Promise<void> {
+  // Whoever can be asked may be about to come back from a reload.
+  if (run.approver === undefined) await run.rest()
+  goOn(run)
   const { approver } = run
   if (approver === undefined) throw denied(text.nobodyToAsk(reason))
   let answer: unknown

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@tenon/kernel'
 import { type Content, type RawTool, type Tool, type ToolAnnotations, type ToolCall, ToolError, type ToolView } from '@tenon/tools'
 import type { z } from 'zod'
 import { invalidArgument, type Problem, zodErrors, zodProblems } from './argument-problems.ts'
+import { atOnce } from './at-once.ts'
 import { describe } from './expectation.ts'
 import { copyJson } from './json-copy.ts'
 import { type ConvertedSchemas, convertSchema, copySchema, isObject } from './json-schema.ts'
@@ -46,9 +47,13 @@ export function defineTool(tool: Tool | RawTool, converted: ConvertedSchemas): D
   if ('input' in tool) {
     if (!isStrictObject(tool.input)) refuse('input', 'must be a strict object; make it with z.strictObject')
     if (typeof tool.render !== 'function') refuse('render', 'must be a function')
+    checkRefusals(tool.refuses, refuse)
     const inputSchema = attempt('input', () => convertSchema(tool.input, 'input', converted))
     const outputSchema = attempt('output', () => convertSchema(tool.output, 'output', converted))
     return fromZod(tool, Object.freeze({ name, description, inputSchema, outputSchema, ...annotations }))
+  }
+  for (const part of ['validate', 'render'] as const) {
+    if (tool[part] !== undefined && typeof tool[part] !== 'function') refuse(part, 'must be a function')
   }
   const inputSchema = attempt('inputSchema', () => copySchema(tool.inputSchema))
   const outputSchema = tool.outputSchema === undefined ? {} : { outputSchema: attempt('outputSchema', () => copySchema(tool.outputSchema)) }
@@ -81,7 +86,7 @@ function fromJsonSchema(tool: RawTool, view: ToolView): Definition {
     view,
     async validate(sent) {
       if (!isObject(sent)) return notAnObject(sent)
-      const issues = tool.validate?.(sent) ?? []
+      const issues = atOnce(tool.validate?.(sent)) ?? []
       return issues.length === 0
         ? { ok: true, input: sent }
         : { ok: false, problems: issues.map(({ path, message }) => invalidArgument(path, message)) }
@@ -104,7 +109,7 @@ function applyRefusals(
   const present = refuses.filter(([key]) => Object.hasOwn(sent, key))
   if (present.length === 0) return { args: sent, refused: [] }
   const refused = present.flatMap(([key, refusal]): Problem[] => {
-    const line = refusal(sent[key] as Json)
+    const line = atOnce(refusal(sent[key] as Json))
     return line === undefined ? [] : [{ path: [key], message: line, line }]
   })
   return { args: Object.fromEntries(Object.entries(sent).filter(([key]) => !present.some(([gone]) => gone === key))), refused }
@@ -118,6 +123,14 @@ function jsonValue(value: unknown): Json {
 function isStrictObject(schema: unknown): boolean {
   const def = (schema as { _zod?: { def?: { type?: unknown; catchall?: z.ZodType } } } | null | undefined)?._zod?.def
   return def?.type === 'object' && def.catchall?._zod.def.type === 'never'
+}
+
+function checkRefusals(refuses: unknown, refuse: (field: string, problem: string) => never): void {
+  if (refuses === undefined) return
+  if (typeof refuses !== 'object' || refuses === null) refuse('refuses', 'must be an object')
+  for (const [key, refusal] of Object.entries(refuses as object)) {
+    if (typeof refusal !== 'function') refuse(`refuses.${key}`, 'must be a function')
+  }
 }
 
 function copyAnnotations(given: ToolAnnotations | undefined, refuse: (field: string, problem: string) => never): { annotations?: ToolAnnotations } {

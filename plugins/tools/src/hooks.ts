@@ -1,4 +1,5 @@
 import type { Decision } from '@tenon/tools'
+import { thenable } from './at-once.ts'
 import { Budget } from './budget.ts'
 import type { CallRun } from './call-run.ts'
 import { CallAborted } from './call-signal.ts'
@@ -41,14 +42,6 @@ function withinBudget(run: CallRun, policy: Policy, late: PromiseLike<unknown>):
       (error: unknown) => fail(policyFailed(policy, error)),
     )
   })
-}
-
-/** Read once: a getter named `then` may answer differently the second time. */
-export function thenable(value: unknown): PromiseLike<unknown> | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const then: unknown = (value as { then?: unknown }).then
-  // biome-ignore lint/suspicious/noThenProperty: it stands for what was read, bound to its owner.
-  return typeof then === 'function' ? { then: then.bind(value) as PromiseLike<unknown>['then'] } : undefined
 }
 
 /** @throws what makes the answer no decision */

@@ -2,6 +2,7 @@ import { Emitter, type KeepSpec } from '@tenon/kernel'
 import type { Session } from '@tenon/session'
 import type { Approval, CallEvent, Middleware, Tools, ToolsChange, ToolView } from '@tenon/tools'
 import type { Definition } from './definition.ts'
+import type { SessionCalls } from './in-flight.ts'
 import type { ConvertedSchemas } from './json-schema.ts'
 
 /** One live registration; those of one name stack. */
@@ -54,7 +55,8 @@ export interface KeptTools {
   /** Aborted when the row ends. */
   readonly ending: AbortController
   readonly inFlight: Set<Promise<unknown>>
-  readonly sessions: WeakMap<Session, Set<Promise<unknown>>>
+  /** Of live sessions that have made a call. */
+  readonly sessions: Map<Session, SessionCalls>
   /** Of the live activation: called when a registration came or went. */
   touched: () => void
 }
@@ -79,13 +81,16 @@ export const keptTools: KeepSpec<KeptTools> = {
       calls: new Emitter<CallEvent>(),
       ending: new AbortController(),
       inFlight: new Set(),
-      sessions: new WeakMap(),
+      sessions: new Map(),
       touched: () => undefined,
     }
   },
   async dispose(kept) {
     kept.ending.abort(new Error('the runtime is closing'))
     await settledWithin(kept.inFlight, CLOSING_MS)
+    // The sessions live on without a trace of the registry. What is deaf has had its time: nobody waits for it twice.
+    for (const { running } of kept.sessions.values()) running.clear()
+    await Promise.all([...kept.sessions.values()].map(({ life }) => life.close()))
   },
 }
 

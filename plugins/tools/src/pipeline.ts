@@ -144,8 +144,8 @@ function readRequest(request: unknown): ToolRequest {
   }
 }
 
-function isLifetime(value: unknown): value is Pick<Scope, 'signal' | 'defer'> {
-  return typeof value === 'object' && value !== null && typeof (value as Partial<Scope>).defer === 'function'
+function isLifetime(value: unknown): value is Pick<Scope, 'signal' | 'child'> {
+  return typeof value === 'object' && value !== null && typeof (value as Partial<Scope>).child === 'function'
 }
 
 function isSignal(value: unknown): value is AbortSignal {

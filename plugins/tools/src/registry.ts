@@ -1,4 +1,4 @@
-import { Announcer } from '@tenon/announcer'
+import { Announcer, settledInTime } from '@tenon/announcer'
 import type { Emitter, Logger, Reconciling, Scope } from '@tenon/kernel'
 import {
   type CallEvent,
@@ -45,6 +45,9 @@ export class ToolRegistry implements Tools {
       log,
       now,
       approver: () => (kept.approver?.present === true ? kept.approver : undefined),
+      async rest(signal) {
+        if (reconciling.pending().length > 0) await settledInTime(reconciling, signal, config.reconcileWaitMs)
+      },
     })
     const announcer = new Announcer(scope, reconciling, config.reconcileWaitMs, () => {
       const change = this.#catalogue.takeChange()

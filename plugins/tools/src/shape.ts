@@ -1,5 +1,6 @@
 import type { Json } from '@tenon/kernel'
 import type { ToolResult } from '@tenon/tools'
+import { atOnce } from './at-once.ts'
 import type { CallRun } from './call-run.ts'
 import { CallAborted } from './call-signal.ts'
 import { copyContent } from './content.ts'
@@ -10,7 +11,7 @@ import { badResult } from './faults.ts'
 export async function shape(run: CallRun, definition: Definition, value: unknown): Promise<ToolResult> {
   try {
     const checked: Json = await run.abort.race(definition.check(value))
-    return run.success(checked, copyContent(definition.render(checked)))
+    return run.success(checked, copyContent(atOnce(definition.render(checked))))
   } catch (error) {
     if (error instanceof CallAborted) throw error
     throw badResult(run.tool, error)

@@ -20,10 +20,11 @@ export const text = {
   truncated: '[result truncated]',
 }
 
-/** What keeps arguments from being JSON. */
+/** What keeps arguments and values from being JSON, and answers from being taken. */
 export const problems = {
   is: (place: string, what: string): string => `${place} is ${what}`,
   instance: (name: string | undefined): string => (name === undefined ? 'a class instance' : `an instance of ${name}`),
+  promise: 'a promise was returned where an answer is expected at once',
   cyclic: (place: string): string => `${place} contains itself`,
   unreadable: (place: string): string => `${place} cannot be read`,
   tooDeep: (levels: number): string => `it is nested deeper than ${levels} levels`,

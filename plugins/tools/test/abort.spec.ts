@@ -184,6 +184,45 @@ describe('abort', () => {
     }
   })
 
+  it('TL-33 an abort within a policy: the policies after it are not asked, and no guard turns it into a denial', async () => {
+    const controller = new AbortController()
+    const asked: string[] = []
+    use({
+      name: 'aborts',
+      before: () => {
+        controller.abort()
+        return { decision: 'allow' }
+      },
+    })
+    use({
+      name: 'late',
+      before: () => {
+        asked.push('before')
+        return { decision: 'deny', reason: 'too late' }
+      },
+      guard: () => {
+        asked.push('guard')
+        return 'too late'
+      },
+    })
+    expect(await app.call('raw', {}, { signal: controller.signal })).toMatchObject({ code: 'TOOL_ABORTED', content: fixed })
+    expect([asked, bodies]).toEqual([[], 0])
+  })
+
+  it('TL-33 an abort within a guard: the guards after it are not asked', async () => {
+    const controller = new AbortController()
+    use({
+      name: 'aborts',
+      guard: () => {
+        controller.abort()
+        return undefined
+      },
+    })
+    use({ name: 'late', guard: () => 'too late' })
+    expect(await app.call('raw', {}, { signal: controller.signal })).toMatchObject({ code: 'TOOL_ABORTED', content: fixed })
+    expect(bodies).toBe(0)
+  })
+
   it('TL-36 2,000 sequential and 50 parallel calls on one signal leave no listener and no warning', async () => {
     const warnings: Error[] = []
     const listener = (warning: Error) => warnings.push(warning)

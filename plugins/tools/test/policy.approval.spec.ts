@@ -2,7 +2,7 @@ import { definePlugin, type Row } from '@tenon/kernel'
 import { Approval, type CallView, type ToolResult } from '@tenon/tools'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Gate } from './gate.ts'
-import { type Opened, openTools, raw } from './opened.ts'
+import { drained, type Opened, openTools, raw } from './opened.ts'
 
 let app: Opened
 let bodies = 0
@@ -81,6 +81,72 @@ describe('approval', () => {
     expect(told(await call)).toBe('TOOL_DENIED: denied: the approval was cancelled')
     gate.open('granted')
     expect(bodies).toBe(0)
+  })
+
+  it('TL-36 fifty questions at the same time leave no listener and no warning', async () => {
+    const warnings: string[] = []
+    const warned = ({ message }: Error) => void warnings.push(message)
+    process.on('warning', warned)
+    const gate = new Gate<'granted'>()
+    await approver(() => gate.pass())
+    const calls = Array.from({ length: 50 }, () => app.call('raw'))
+    await gate.reached
+    await drained()
+    gate.open('granted')
+    expect((await Promise.all(calls)).map(told)).toEqual(Array(50).fill('ok'))
+    process.off('warning', warned)
+    expect(warnings).toEqual([])
+  })
+
+  it('TL-29 a question that comes up while the provider is being reloaded waits for it', async () => {
+    const [asking, coming] = [new Gate(), new Gate()]
+    const provider = definePlugin({
+      name: 'approver',
+      provides: [Approval],
+      async activate(scope) {
+        if (generations++ > 0) await coming.pass()
+        scope.provide(Approval, { ask: async () => 'granted' })
+      },
+    })
+    let generations = 0
+    const row = app.kernel.load(provider)
+    await row.ready()
+    app.tools.use(app.kernel.scope, { name: 'thinks', before: () => asking.pass().then(() => ({ decision: 'allow' }) as const) })
+    const call = app.call('raw')
+    await asking.reached
+    const reloading = row.replace(provider)
+    await coming.reached
+    asking.open()
+    await drained()
+    expect(bodies).toBe(0)
+    coming.open()
+    await reloading
+    expect([told(await call), bodies]).toEqual(['ok', 1])
+  })
+
+  it('TL-33 an abort while a question waits for its provider ends the call at once', async () => {
+    const [asking, never] = [new Gate(), new Gate<never>()]
+    let generations = 0
+    const provider = definePlugin({
+      name: 'approver',
+      provides: [Approval],
+      async activate(scope) {
+        if (generations++ > 0) await Promise.race([never.pass(), new Promise((resolve) => scope.signal.addEventListener('abort', resolve))])
+        scope.provide(Approval, { ask: async () => 'granted' })
+      },
+    })
+    const row = app.kernel.load(provider)
+    await row.ready()
+    app.tools.use(app.kernel.scope, { name: 'thinks', before: () => asking.pass().then(() => ({ decision: 'allow' }) as const) })
+    const controller = new AbortController()
+    const call = app.call('raw', {}, { signal: controller.signal })
+    await asking.reached
+    row.replace(provider).catch(() => undefined)
+    await never.reached
+    asking.open()
+    await drained()
+    controller.abort()
+    expect([told(await call), bodies]).toEqual(['TOOL_ABORTED: tool call aborted', 0])
   })
 
   it('TL-29 a reload of the tools row does not cancel what a person is being asked', async () => {

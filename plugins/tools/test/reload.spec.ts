@@ -1,4 +1,5 @@
 import { definePlugin, type Plugin, Scope } from '@tenon/kernel'
+import tools from '@tenon/plugin-tools'
 import { openSession } from '@tenon/session'
 import { type RawTool, type Tool, type ToolResult, Tools } from '@tenon/tools'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -227,6 +228,27 @@ describe('closing', () => {
     expect(ended).toEqual(['mine', 'other'])
     expect(told(await second)).toBe('TOOL_ABORTED: tool call aborted')
     expect(await app.call('slow', {}, { session })).toMatchObject({ code: 'TOOL_ABORTED', details: { dispatched: false } })
+  })
+
+  it('TL-31 a session has one hook of the registry, however many calls it made, and none after the registry has gone', async () => {
+    const session = openSession(new Scope('elsewhere'), { id: 'lasting', cwd: '/' })
+    const before = session.scope.effects
+    const hooks: Scope[] = []
+    const open = session.scope.child.bind(session.scope)
+    session.scope.child = (name) => {
+      const scope = open(name)
+      hooks.push(scope)
+      return scope
+    }
+    for (let round = 1; round <= 3; round++) {
+      app.tools.register(app.kernel.scope, raw(`raw-${round}`))
+      for (let n = 0; n < 5; n++) await app.call(`raw-${round}`, {}, { session })
+      await app.kernel.row('tools')?.unload()
+      expect([hooks.length, hooks.filter(({ closed }) => !closed).length, session.scope.effects]).toEqual([round, 0, before])
+      await app.kernel.load(tools).ready()
+      app.tools = app.kernel.get(Tools) as Tools
+    }
+    await session.scope.close()
   })
 
   it('TL-31 closing the runtime aborts calls in flight, waits within the grace, and leaves the deaf behind', async () => {
