@@ -148,6 +148,15 @@ it('CP-13 `check` of the folder one is in names it', async () => {
   expect([status, stdout]).toEqual([1, expect.stringMatching(/--> \.:1:1\n {2}hint: name a file in it, such as .*tenon\.yaml\n\n1 error in \.\n$/)])
 })
 
+it('CP-13 `mcp` of a composition that lacks what the server needs ends with 3, and says what', async () => {
+  const cwd = await folder({ 'tenon.yaml': 'plugins:\n  tools: tools\n' })
+  const { status, stdout, stderr } = await tenon(['mcp'], { cwd })
+  expect([status, stdout]).toEqual([3, ''])
+  expect(stderr).toMatch(
+    /tenon\.yaml cannot be served over MCP:\n {2}mcp \(waiting\): row "mcp" waits for "system-prompt" \(no loaded plugin provides it\)/,
+  )
+})
+
 it('CP-13 `--set`, `--enable` and `--disable` lie over the file, and are checked as it is', async () => {
   const cwd = await folder({ ...files, 'off.yaml': `${CATALOG.replace('mine: ./tools.ts', 'mine: { use: ./tools.ts, disabled: true }')}` })
   expect((await tenon(['call', 'off.yaml', 'echo', '{"text":"x"}'], { cwd })).stderr).toMatch(/unknown tool "echo"/)

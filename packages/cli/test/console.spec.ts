@@ -105,6 +105,11 @@ it('CP-13 what cannot be understood is said, with did-you-mean, and the next lin
   for (const text of said) expect(stderr).toContain(text)
 })
 
+it('CP-13 a word of any length is told by its beginning', async () => {
+  const { status, stderr } = await script(['a'.repeat(100_000)])
+  expect([status, stderr]).toEqual([1, `error: there is no command and no tool "${'a'.repeat(59)}…"; \`help\` lists them\n`])
+})
+
 it('CP-13 `help`, `tools`, `rows` and `explain` show what there is', async () => {
   const { status, stdout } = await script(['help', 'tools', 'rows', 'explain mine'])
   expect(status).toBe(0)

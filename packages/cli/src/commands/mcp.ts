@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { compositions, firstParty } from '@tenon/catalog'
 import type { AnyPlugin } from '@tenon/kernel'
-import type { Runtime } from '@tenon/runtime'
+import { NotActiveError, type Runtime } from '@tenon/runtime'
 import { takeCatalog } from '../catalog-argument.ts'
 import type { CommandContext, CompositionFlags } from '../context.ts'
 import { ExitCode } from '../exit-codes.ts'
@@ -48,5 +48,9 @@ async function addServer({ kernel, composition }: Runtime): Promise<void> {
   const taken = new Set(composition.rows.map(({ id }) => id))
   let id = 'mcp'
   while (taken.has(id)) id = `${id}-stdio`
-  await kernel.load(plugin as AnyPlugin, undefined, { id }).ready()
+  const row = kernel.load(plugin as AnyPlugin, undefined, { id })
+  await row.ready().catch((error: unknown) => {
+    if (row.phase !== 'waiting') throw error
+    throw new NotActiveError(`${composition.file} cannot be served over MCP`, [kernel.explain(id)])
+  })
 }

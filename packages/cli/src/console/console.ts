@@ -119,7 +119,9 @@ export class Console {
     const tool = tools?.get(name)
     if (tool === undefined) {
       const meant = didYouMean(name, [...this.#verbs.keys(), 'quit', ...this.#toolNames()])
-      throw new UsageError(`there is no command and no tool "${name}"; ${meant === undefined ? '`help` lists them' : `did you mean "${meant}"?`}`)
+      throw new UsageError(
+        `there is no command and no tool "${clipped(name)}"; ${meant === undefined ? '`help` lists them' : `did you mean "${meant}"?`}`,
+      )
     }
     const result = await this.#call(name, withDescription(parseToolArguments(name, rest), tool))
     return result.isError ? ExitCode.failed : ExitCode.ok
@@ -181,6 +183,11 @@ export class Console {
     }
     return ExitCode.ok
   }
+}
+
+/** Whoever pastes a file is told of its beginning. */
+function clipped(word: string): string {
+  return word.length <= 60 ? word : `${word.slice(0, 59)}…`
 }
 
 /** Of the description that stands in for one, in characters. */
