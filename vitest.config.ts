@@ -37,6 +37,17 @@ export default defineConfig({
           testTimeout: 60_000,
         },
       },
+      {
+        ...shared,
+        test: {
+          // The same, with commands started by the host itself and not by the launcher beside it.
+          name: 'host-launch',
+          include: ['plugins/local-{subprocess,bash}/test/**/*.{process,e2e}.spec.ts', 'packages/local-shell/test/**/*.process.spec.ts'],
+          exclude: ['**/node_modules/**', '**/launcher.*.spec.ts'],
+          env: { TENON_TEST_LAUNCHER: 'host' },
+          testTimeout: 60_000,
+        },
+      },
     ],
   },
 })

@@ -54,7 +54,7 @@ describe('what a command leaves behind', () => {
       const execution = await start('seq 1 2000; setsid sleep 60 & (sleep 60 &); sleep 60', { timeoutMs: 1_000 })
       await seen(execution.observed.stdout, '2000\n')
       // The last command takes the place of the shell.
-      expect(await execution.survivors()).toBeGreaterThanOrEqual(2)
+      await expect.poll(() => execution.survivors()).toBeGreaterThanOrEqual(2)
       const result = await execution.result()
       expect(result).toMatchObject({ timedOut: true, stdout: { truncated: false, text: expect.stringMatching(/^1\n2\n[\s\S]*\n2000\n$/) } })
       await expect.poll(() => execution.survivors(), { timeout: 10_000 }).toBe(0)

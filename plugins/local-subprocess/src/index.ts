@@ -2,13 +2,10 @@ import { definePlugin } from '@tenon/kernel'
 import { Subprocess } from '@tenon/subprocess'
 import { sweep } from './channel/sweep.ts'
 import { LocalSubprocess } from './local-subprocess.ts'
-import { Runtime } from './runtime.ts'
+import { RUNTIME_VERSION, Runtime } from './runtime.ts'
 import { config, type Settings } from './settings.ts'
 import { systemWorld } from './system-world.ts'
 import type { World } from './world.ts'
-
-/** Of the shape of `Runtime`: code of another version must not work on what this one made. */
-const VERSION = 2
 
 export default definePlugin({
   name: 'local-subprocess',
@@ -25,7 +22,7 @@ export default definePlugin({
     })
     const runtime = scope.keep({
       key: 'processes',
-      version: VERSION,
+      version: RUNTIME_VERSION,
       create() {
         const world = systemWorld()
         return new Runtime(world, settingsFor(world), scope.log)

@@ -14,6 +14,9 @@ import { Watch } from './tree/watch.ts'
 import { type Log, Warnings } from './warnings.ts'
 import type { World } from './world.ts'
 
+/** Of the shape of `Runtime`: code of another version must not work on what this one made. */
+export const RUNTIME_VERSION = 2
+
 /** Bytes that one read of a stream takes: what a pipe holds by default. */
 const READ_BYTES = 65_536
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { Kernel } from '@tenon/kernel'
 import { Subprocess } from '@tenon/subprocess'
 import { expect, it, onTestFinished } from 'vitest'
-import localSubprocess from '../src/index.ts'
 import { isAlive } from './alive.ts'
+import localSubprocess from './launched.ts'
 import { sh } from './open-provider.ts'
 
 function boot() {

@@ -10,11 +10,20 @@ const [scenario, ...parameters] = process.argv.slice(2)
 const tail = { maxBytes: 65_536 }
 const say = (facts) => process.stdout.write(`${JSON.stringify(facts)}\n`)
 
+const launcher = process.env.TENON_TEST_LAUNCHER ?? 'process'
+
 async function boot(config, logger) {
   const kernel = new Kernel({ logger })
-  await kernel.load(localSubprocess, config).ready()
+  await kernel.load(localSubprocess, { launcher, ...config }).ready()
   const subprocess = kernel.get(Subprocess)
   const spec = (argv, change = {}) => ({ argv, cwd: '/', stdin: 'ignore', stdout: tail, stderr: tail, graceMs: 1_000, ...change })
+  // Until the launcher is there the host itself starts commands.
+  const parent = async () => {
+    const handle = subprocess.spawn(spec(['sh', '-c', 'echo $PPID']))
+    await handle.done
+    return Number(handle.output.stdout.readFrom(0).text)
+  }
+  if (launcher === 'process') while ((await parent()) === process.pid) await new Promise((resolve) => setTimeout(resolve, 5))
   return {
     kernel,
     spawn: (argv, change) => subprocess.spawn(spec(argv, change)),
@@ -94,6 +103,7 @@ const scenarios = {
     }
     for (const descriptor of ballast.splice(-40)) closeSync(descriptor)
     const handles = Array.from({ length: 60 }, () => sh('read line; echo done', { stdin: 'pipe' }))
+    await Promise.all(handles.map((handle) => handle.started))
     const started = handles.filter(({ pid }) => pid !== undefined)
     const failures = await Promise.all(
       handles.filter(({ pid }) => pid === undefined).map(({ done }) => done.catch((error) => [error.code, error.cause.code])),
