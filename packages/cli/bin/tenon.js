@@ -33,8 +33,9 @@ process.on('uncaughtException', (error) => {
   exit(INTERNAL_FAULT)
 })
 
-// A reader that left, such as `head`, is no fault; a full disk is told, and nothing more can be printed.
+// A reader that left, such as `head`, is no fault; a full disk is told, and nothing more can be printed. An open composition sees to its own end.
 stdout.on('error', (error) => {
+  if (stdout.listenerCount('error') > 1) return
   if (error.code !== 'EPIPE') stderr.write(`error: standard output cannot be written: ${error.message}\n`)
   exit(error.code === 'EPIPE' ? 0 : 1)
 })

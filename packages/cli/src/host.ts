@@ -15,6 +15,8 @@ export interface Host extends AsyncDisposable {
 export interface HostOptions {
   readonly catalog: string
   readonly flags: CompositionFlags & { readonly watch?: boolean }
+  /** Whether a standard output that nobody reads any more ends the program. Default true. */
+  readonly endsWithOutput?: boolean
   /** Shows a line of the log. Default: on standard error. */
   readonly showLog?: (line: string) => void
 }
@@ -51,7 +53,7 @@ export async function openHost(context: CommandContext, options: HostOptions): P
     await flush()
   }
   let ending = false
-  /** Once a signal has come, it alone ends the process, with its exit code. */
+  /** Once a signal or a fault has come, it alone ends the process, with its exit code. */
   const yieldToSignal = (): Promise<void> => (ending ? new Promise(() => undefined) : Promise.resolve())
   const signals = closeOnSignals({
     close,
@@ -63,6 +65,12 @@ export async function openHost(context: CommandContext, options: HostOptions): P
       else screen.complain('closing took too long: ending now')
     },
   })
+  const closeAndExit = (code: number): void => {
+    ending = true
+    const end = (): void => io.exit(code)
+    setTimeout(end, 20_000)
+    void close().then(end, end)
+  }
   let faults = 0
   const onFault = (error: unknown): void => {
     faults += 1
@@ -71,12 +79,21 @@ export async function openHost(context: CommandContext, options: HostOptions): P
     const origin = originOf(error, composition())
     screen.complain(plainText(`error: ${messageOf(error)} (nobody caught it${origin === undefined ? '' : `, of ${origin}`}: closing)`))
     if (flags.debug === true && error instanceof Error) screen.complain(plainText(error.stack ?? ''))
-    if (faults > 1) return
-    const end = (): void => io.exit(ExitCode.internal)
-    setTimeout(end, 20_000)
-    void close().then(end, end)
+    if (faults === 1) closeAndExit(ExitCode.internal)
+  }
+  // A reader that left is no fault, but what runs for it ends in order.
+  const onOutputLost = (error: NodeJS.ErrnoException): void => {
+    io.stdout.off('error', onOutputLost).on('error', () => undefined)
+    if (error.code !== 'EPIPE') screen.complain(`error: standard output cannot be written: ${error.message}`)
+    closeAndExit(error.code === 'EPIPE' ? ExitCode.ok : ExitCode.failed)
   }
   process.on('uncaughtException', onFault)
+  if (options.endsWithOutput !== false) io.stdout.on('error', onOutputLost)
+  const release = (): void => {
+    signals.stop()
+    process.off('uncaughtException', onFault)
+    io.stdout.off('error', onOutputLost)
+  }
   try {
     const runtime = await opening
     composition = () => runtime.composition
@@ -85,15 +102,13 @@ export async function openHost(context: CommandContext, options: HostOptions): P
       async [Symbol.asyncDispose]() {
         await close()
         await yieldToSignal()
-        signals.stop()
-        process.off('uncaughtException', onFault)
+        release()
       },
     }
   } catch (error) {
     await flush()
     await yieldToSignal()
-    signals.stop()
-    process.off('uncaughtException', onFault)
+    release()
     throw error
   }
 }

@@ -133,6 +133,26 @@ it('CP-12 a signal while the catalog is still read, or its code imported, ends a
   expect(ms).toBeLessThan(5_000)
 })
 
+it('CP-12 when the reader of its output leaves, what runs ends in order, with 0', async () => {
+  const chatty = `import { capability, definePlugin } from '@tenon/kernel'
+import { writeFileSync } from 'node:fs'
+export default definePlugin({
+  name: 'chatty',
+  activate(scope) {
+    const timer = setInterval(() => process.stdout.write('more\\n'), 5)
+    scope.defer(async () => { clearInterval(timer); await new Promise((resolve) => setImmediate(resolve)); writeFileSync('undone', '') })
+  },
+})
+`
+  const cwd = await folder({ 'chatty.yaml': 'plugins:\n  chatty: ./chatty.ts\n', 'chatty.ts': chatty })
+  const child = spawn(process.execPath, [executable, 'run', 'chatty.yaml'], { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  child.stdout.destroy()
+  expect(await once(child, 'exit')).toEqual([0, null])
+  expect(existsSync(path.join(cwd, 'undone'))).toBe(true)
+})
+
 it('CP-13 an uncaught error of a plugin is told without a stack, closes in order and ends with 70', async () => {
   const bad = `import { definePlugin } from '@tenon/kernel'
 import { writeFileSync } from 'node:fs'

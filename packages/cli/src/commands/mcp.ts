@@ -17,7 +17,7 @@ export async function mcp(context: CommandContext, args: readonly string[], flag
   keepForProtocol(io.stdout, io.stderr)
   // The client has closed its end, or the server gave the input up. Closing waits for answers that are due.
   const over = new Promise<void>((resolve) => io.stdin.once('close', resolve))
-  await using host = await openHost(context, { catalog, flags })
+  await using host = await openHost(context, { catalog, flags, endsWithOutput: false })
   const { runtime } = host
   if (!runtime.composition.rows.some(servesStdio)) await addServer(runtime)
   screen.note(`serving "${runtime.composition.name}" over MCP`)
