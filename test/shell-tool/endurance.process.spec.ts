@@ -90,6 +90,23 @@ describe.each([false, true])('TB-28 progress, as a job: %s', (asJob) => {
     expect(run.stdout.asked + run.stderr.asked).toBe(0)
   })
 
+  it.each(['changed', 'readFrom'] as const)('TB-28 a reader whose %s fails ends the reports, and nothing else', async (verb) => {
+    const { shell, seen, onProgress } = await open()
+    const call = app.run('x', {}, { onProgress })
+    const run = await running(shell)
+    run.stdout.write('first\n')
+    while (seen.length === 0) await turn()
+    const fails = () => {
+      throw new Error('no disk')
+    }
+    Object.assign(run.stdout, { [verb]: verb === 'changed' ? async () => fails() : fails })
+    run.stdout.write('second\n')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    run.end()
+    expect((await call).isError).toBe(false)
+    expect(seen.map(({ line }) => line)).toEqual(['first'])
+  })
+
   it('TB-28 nobody asks a reader unless progress was asked for', async () => {
     const { shell } = await open()
     const call = app.run('x')

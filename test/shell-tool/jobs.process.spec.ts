@@ -246,6 +246,12 @@ describe('one registry, several endings', () => {
     expect(job).toMatchObject({ status: 'completed', detail: { outcome: 'exit code: 9' }, notice: 'due' })
   })
 
+  it('a process whose output cannot be attached is stopped: nobody could see it', async () => {
+    const shell = await open('pwsh', (run) => Object.assign(run, { observed: { stdout: {}, stderr: run.observed.stderr } }))
+    expect(told(await app.run('x'))).toBe('JOB_SPEC_INVALID: invalid job output.channels.stdout: expected a reader')
+    expect([shell.executions[0]?.kills, shell.executions[0]?.status, jobs.list('host')]).toEqual([1, 'killed', []])
+  })
+
   it('a preparation that ends although it was cancelled: its process is stopped', async () => {
     const shell = await open('pwsh', () => undefined)
     let prepared: () => void = () => undefined

@@ -55,6 +55,8 @@ export class CommandJob {
       return await outcomeOf(execution)
     } catch (error) {
       this.failure = error
+      // Readers that cannot be attached leave a process behind that nobody could see or stop.
+      this.execution?.kill()
       throw error
     } finally {
       this.#announce(this.execution)

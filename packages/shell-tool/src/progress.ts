@@ -8,7 +8,7 @@ const MAX_CHARACTERS = 200
 
 /**
  * Tells the newest line of output as it comes, at most four times a second, until the returned function is called. Asks the readers
- * nothing while they do not change.
+ * nothing while they do not change. A reader that fails ends the reports, and nothing else: the result tells of it.
  */
 export function reportProgress(execution: ShellExecution, report: (line: string) => void): () => void {
   const ending = new AbortController()
@@ -18,17 +18,27 @@ export function reportProgress(execution: ShellExecution, report: (line: string)
   let newest: Reader | undefined
   const tell = (): void => {
     timer = undefined
-    const line = newest === undefined ? '' : newestLine(newest)
-    if (signal.aborted || line === '' || line === last) return
+    const line = newest === undefined || signal.aborted ? '' : newestLine(newest)
+    if (line === '' || line === last) return
     last = line
-    timer = setTimeout(tell, INTERVAL_MS)
+    timer = setTimeout(() => {
+      try {
+        tell()
+      } catch {
+        ending.abort()
+      }
+    }, INTERVAL_MS)
     report(line)
   }
   const watch = async (reader: Reader): Promise<void> => {
-    for (let seen = 0; await reader.changed(seen, signal); seen = reader.size()) {
-      newest = reader
-      // While the timer runs it will find the newest line by itself.
-      if (timer === undefined) tell()
+    try {
+      for (let seen = 0; await reader.changed(seen, signal); seen = reader.size()) {
+        newest = reader
+        // While the timer runs it will find the newest line by itself.
+        if (timer === undefined) tell()
+      }
+    } catch {
+      ending.abort()
     }
   }
   void watch(execution.observed.stdout)
