@@ -1,0 +1,81 @@
+// A host: boots a kernel with the process provider and bash, and plays the scenario named by its first argument. Facts go to standard output as one JSON line.
+import { chmodSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Kernel } from '@tenon/kernel'
+import localBash from '@tenon/plugin-local-bash'
+import localSubprocess from '@tenon/plugin-local-subprocess'
+import { renderResult, Shell } from '@tenon/shell'
+
+const [scenario, ...parameters] = process.argv.slice(2)
+
+async function boot(settings) {
+  const kernel = new Kernel()
+  await kernel.load(localSubprocess).ready()
+  await kernel.load(localBash, settings).ready()
+  const shell = kernel.get(Shell)
+  const start = (command, request = {}) => shell.execute(shell.resolve({ command, workdir: '/', ...request }))
+  return { kernel, start, run: async (command, request) => (await start(command, request)).result() }
+}
+
+const scenarios = {
+  /** How much more memory the host takes, at most, while a command writes. */
+  async flood([command]) {
+    const { kernel, start, run } = await boot()
+    await run('seq 1 1000000')
+    const before = process.memoryUsage().rss
+    let most = before
+    const execution = await start(command, { timeoutMs: 120_000 })
+    while (execution.status === 'running') {
+      await Promise.race([execution.done, new Promise((resolve) => setTimeout(resolve, 20))])
+      most = Math.max(most, process.memoryUsage().rss)
+    }
+    const { exitCode, timedOut, stdout } = await execution.result()
+    const { text, ...facts } = stdout
+    await kernel.close()
+    return { exitCode, timedOut, stdout: facts, tail: text.slice(-20), length: text.length, grown: most - before }
+  },
+
+  /** As somebody who may not write there, after the first command could. */
+  async unwritable() {
+    const user = 65_534
+    chmodSync(tmpdir(), 0o777)
+    process.setgid?.(user)
+    process.setuid?.(user)
+    const { kernel, start, run } = await boot({ maxOutputBytes: 1_000 })
+    const first = await run('seq 1 1000')
+    const [directory] = readdirSync(tmpdir())
+    chmodSync(join(tmpdir(), directory), 0o500)
+    const second = await run('seq 1 1000; exit 3')
+    const long = await start(`echo ran #${'x'.repeat(100_000)}`)
+    const rendered = renderResult(second)
+    chmodSync(join(tmpdir(), directory), 0o700)
+    const third = await run('echo third')
+    const facts = {
+      first: first.stdout.spillPath !== undefined,
+      second: { exitCode: second.exitCode, bytes: second.stdout.bytes, path: second.stdout.spillPath ?? null },
+      rendered: rendered.slice(-80),
+      long: await long.result().then((result) => result.stdout.text, String),
+      third: third.stdout.text,
+    }
+    await kernel.close()
+    return facts
+  },
+
+  /** Where no file may be larger than the limit the host was started with. */
+  async limited() {
+    const { kernel, start, run } = await boot({ maxOutputBytes: 1_000 })
+    const execution = await start(`echo ran #${'x'.repeat(200_000)}`)
+    const code = await execution.result().then(
+      () => 'ran',
+      (error) => [error.code, error.cause.code],
+    )
+    const left = readdirSync(tmpdir(), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.sh'))
+    const { stdout, exitCode } = await run('ulimit -f unlimited 2>/dev/null; seq 1 100000; exit 3')
+    const facts = { status: execution.status, code, left, exitCode, bytes: stdout.bytes, tail: stdout.text.slice(-7), path: stdout.spillPath ?? null }
+    await kernel.close()
+    return facts
+  },
+}
+
+process.stdout.write(`${JSON.stringify(await scenarios[scenario](parameters))}\n`)
