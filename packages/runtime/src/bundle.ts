@@ -110,7 +110,9 @@ export function run(bundle: Bundle): Namespace {
 function standIn(id: string, namespace: Namespace): string {
   const members = Object.keys(namespace).map((name, index) => {
     const quoted = JSON.stringify(name)
-    return `const member${index} = namespace[${quoted}]; export { member${index} as ${quoted} };`
+    // What a message of the engine calls it: `z$.shape is not a function`. The ending keeps it off reserved words.
+    const local = /^[A-Za-z_$][\w$]*$/.test(name) ? `${name}$` : `member${index}`
+    return `const ${local} = namespace[${quoted}]; export { ${local} as ${quoted} };`
   })
   return [`const namespace = $imports.get(${JSON.stringify(id)});`, ...members].join('\n')
 }

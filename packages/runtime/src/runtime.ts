@@ -110,12 +110,14 @@ export class Runtime implements AsyncDisposable {
     if (this.#closing !== undefined) return
     try {
       const edit = await this.#enqueue(() => this.#revise(this.#edit, (source) => this.#fresh(source, files)))
+      if (edit.rolledBack !== undefined && this.events.listenerCount === 0) this.#logger?.error({ err: edit.rolledBack }, 'an edit was rolled back')
       this.events.emit({ type: 'edited', edit })
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown))
       // A file that was read half written is no news: the whole of it is on its way.
       if (this.#closing !== undefined || (await this.#watch?.lasts()) === false) return
-      this.#logger?.warn({ err: error }, 'a changed file was not applied')
+      // Whoever listens tells it in words of its own.
+      if (this.events.listenerCount === 0) this.#logger?.warn({ err: error }, 'a changed file was not applied')
       this.events.emit({ type: 'refused', error })
     }
   }
@@ -136,8 +138,7 @@ export class Runtime implements AsyncDisposable {
       this.#edit = edit
     }
     const { added, removed, reconfigured, replaced, rolledBack } = applied
-    if (rolledBack !== undefined) this.#logger?.error({ err: rolledBack }, 'an edit was rolled back')
-    else {
+    if (rolledBack === undefined) {
       this.#logger?.info({ added, removed, reconfigured, replaced }, 'composition edited')
       warnOfUnoffered(this.kernel, this.#logger, new Set([...added, ...replaced]))
     }

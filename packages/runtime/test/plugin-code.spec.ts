@@ -176,6 +176,12 @@ it.each([
   ],
   ['top-level await', { 'it.ts': 'await 1\nexport default 1\n' }, 'PLUGIN_LOAD_FAILED', /it\.ts:1:1: top-level await$/],
   ['a throw', { 'it.ts': "throw new Error('boom')\n" }, 'PLUGIN_LOAD_FAILED', /it\.ts throws when it is imported: boom$/],
+  [
+    'a member that is not there',
+    { 'it.ts': "import { z } from 'zod'\nexport default z.strictObjct({})\n" },
+    'PLUGIN_LOAD_FAILED',
+    /throws when it is imported: .*\bz\$?\.strictObjct is not a function$/,
+  ],
   ['a throw of something odd', { 'it.ts': 'throw Object.create(null)\n' }, 'PLUGIN_LOAD_FAILED', /<unprintable thrown value>$/],
   [
     'no default export',

@@ -1,5 +1,6 @@
 import { rename, rm, symlink } from 'node:fs/promises'
 import { Scope } from '@tenon/kernel'
+import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { CompositionError, type RuntimeEvent } from '../src/index.ts'
 import { noting, type Opened, open } from './journal.ts'
@@ -207,4 +208,22 @@ export default definePlugin({ name: 'packed', inject: [capability('journal')], a
   await runtime.apply({ disable: ['packed'] })
   await runtime.apply({ enable: ['packed'] })
   expect(news()).toEqual(['packed v2', 'packed v3', 'packed v3'])
+})
+
+it('CP-07 what a followed file cannot bring about is logged where nobody listens for it, and told once', async () => {
+  const told: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => void told.push((JSON.parse(line) as { readonly msg: string }).msg) })
+  const opened = await open(files, { watch: true, logger: log })
+  await opened.dir.write('top.yaml', set('many'))
+  await expect.poll(() => told, { timeout: 10_000 }).toEqual(['a changed file was not applied'])
+  await opened.dir.write('b.ts', noting('b', { needs: 'a-thing', version: '2', body: "throw new Error('boom')" }))
+  await opened.dir.write('top.yaml', set(2))
+  await expect.poll(() => told, { timeout: 10_000 }).toContain('an edit was rolled back')
+
+  const events: RuntimeEvent[] = []
+  opened.runtime.events.on(opened.runtime.kernel.scope, (event) => void events.push(event))
+  const before = told.length
+  await opened.dir.write('top.yaml', 'plugins: [')
+  await expect.poll(() => events.map(({ type }) => type), { timeout: 10_000 }).toContain('refused')
+  expect(told.slice(before)).toEqual([])
 })
