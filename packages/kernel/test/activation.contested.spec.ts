@@ -1,10 +1,36 @@
-import { Kernel } from '@tenon/kernel'
+import { type Capability, definePlugin, Kernel } from '@tenon/kernel'
 import { describe, expect, it } from 'vitest'
 import { drained } from './drained.ts'
 import { Gate } from './gate.ts'
 import { phases } from './phases.ts'
 import { quiet } from './quiet.ts'
-import { A, B, C, traced } from './traced.ts'
+import { A, B, C, D, traced } from './traced.ts'
+
+/** Brings `brings` while `needs` is there, and with `always` also while it is not. */
+const bridge = (
+  log: string[],
+  name: string,
+  needs: Capability<string>,
+  brings: Capability<string>,
+  { always = false, up }: { always?: boolean; up?: Gate },
+) =>
+  definePlugin({
+    name,
+    provides: [brings],
+    activate: (scope) =>
+      scope.inject(
+        [needs],
+        async (fork) => {
+          log.push(`${name} present`)
+          await up?.pass()
+          fork.provide(brings, name)
+        },
+        (fork) => {
+          log.push(`${name} otherwise`)
+          if (always) fork.provide(brings, name)
+        },
+      ),
+  })
 
 describe('a contested capability', () => {
   it('KN-06 goes to the first loaded of two rows that could start', async () => {
@@ -181,5 +207,40 @@ describe('a contested capability', () => {
     kernel.load(traced(log, 'second', { provides: [A, B] }))
     await kernel.settled()
     expect(phases(kernel)).toEqual({ first: 'waiting', second: 'active' })
+  })
+
+  it.each(['slow', 'fast'] as const)('KN-06 goes to the first loaded whose need hangs on what an `otherwise` brings (%s)', async (timing) => {
+    await using kernel = new Kernel(quiet)
+    const log: string[] = []
+    const up = new Gate()
+    if (timing === 'fast') up.open()
+    kernel.load(bridge(log, 'need', C, D, { up }))
+    kernel.load(traced(log, 'first', { inject: [D], provides: [A] }))
+    kernel.load(bridge(log, 'substitute', B, C, { always: true }))
+    kernel.load(traced(log, 'second', { provides: [A] }))
+    await up.reached
+    await drained()
+    up.open()
+    await kernel.settled()
+    expect(phases(kernel)).toEqual({ need: 'active', first: 'active', substitute: 'active', second: 'waiting' })
+    expect(log).toEqual(['substitute otherwise', 'need present', 'first up need'])
+  })
+
+  it.each(['slow', 'fast'] as const)('KN-06 goes to the first loaded whose need a fork brings that has to change over first (%s)', async (timing) => {
+    await using kernel = new Kernel(quiet)
+    const log: string[] = []
+    const up = new Gate()
+    if (timing === 'fast') up.open()
+    kernel.load(bridge(log, 'need', C, D, {}))
+    await kernel.settled()
+    kernel.load(traced(log, 'first', { inject: [D], provides: [A] }))
+    kernel.load(traced(log, 'second', { provides: [A] }))
+    kernel.load(traced(log, 'base', { provides: [C], up }))
+    await up.reached
+    await drained()
+    up.open()
+    await kernel.settled()
+    expect(phases(kernel)).toEqual({ need: 'active', first: 'active', second: 'waiting', base: 'active' })
+    expect(log).toEqual(['need otherwise', 'base up', 'need present', 'first up need'])
   })
 })

@@ -1,7 +1,7 @@
 import { type Capability, definePlugin, Kernel } from '@tenon/kernel'
 import { describe, expect, it } from 'vitest'
 import { quiet } from './quiet.ts'
-import { A, B, C } from './traced.ts'
+import { A, B, C, traced } from './traced.ts'
 
 /** Offers `brings` exactly while `lacks` is not there. */
 const contrary = (name: string, lacks: Capability<string>, brings: Capability<string>) =>
@@ -39,6 +39,19 @@ describe('forks in a ring', () => {
     await kernel.settled()
     expect(faults).toEqual([{ row: expect.stringMatching(/one|two|three/), code: 'CAPABILITY_CYCLE' }])
     expect(kernel.inspect()).toMatchObject({ settled: true, rows: [{ phase: 'active' }, { phase: 'active' }, { phase: 'active' }] })
+  })
+
+  it('KN-19 nobody waits for what the dropped one would bring', async () => {
+    await using kernel = new Kernel(quiet)
+    kernel.load(contrary('one', A, B))
+    kernel.load(contrary('two', B, C))
+    kernel.load(contrary('three', C, A))
+    await kernel.settled()
+    const users = [A, B, C].map((token) => kernel.load(traced([], `user-of-${token.key}`, { inject: [token] })))
+    const fates = await Promise.allSettled(users.map((user) => user.ready()))
+    const there = [A, B, C].map((token) => (kernel.get(token) === undefined ? 'rejected' : 'fulfilled'))
+    expect(fates.map(({ status }) => status)).toEqual(there)
+    expect(there).toContain('rejected')
   })
 
   it('KN-19 a fork that commands flip a hundred times and more is not taken for one', async () => {

@@ -284,3 +284,85 @@ describe('a fork that provides', () => {
     expect(log).toEqual(['present own value', 'fork down'])
   })
 })
+
+describe('a fork with `otherwise` in a row that provides', () => {
+  /** Offers A in the branches that are given; the others run, and bring nothing. */
+  const offering = (...branches: readonly ('present' | 'otherwise')[]) =>
+    definePlugin({
+      name: 'offering',
+      provides: [A],
+      activate: (scope) =>
+        scope.inject(
+          [B],
+          (fork) => {
+            if (branches.includes('present')) fork.provide(A, 'a with b')
+          },
+          (fork) => {
+            if (branches.includes('otherwise')) fork.provide(A, 'a without b')
+          },
+        ),
+    })
+
+  it.each(['before', 'after'])('KN-20 is waited for by the `otherwise` of a row loaded %s it', async (place) => {
+    await using kernel = new Kernel(quiet)
+    const log: string[] = []
+    if (place === 'after') kernel.load(offering('otherwise'))
+    kernel.load(forked(log, 'fork', { needs: [A] }))
+    if (place === 'before') kernel.load(offering('otherwise'))
+    await kernel.settled()
+    expect(log).toEqual(['fork + a without b'])
+  })
+
+  it('KN-20 that brings nothing is not waited for once it is up', async () => {
+    await using kernel = new Kernel(quiet)
+    const log: string[] = []
+    kernel.load(forked(log, 'fork', { needs: [A] }))
+    const user = kernel.load(traced(log, 'user', { inject: [A] }))
+    kernel.load(offering('present'))
+    await expect(user.ready()).rejects.toMatchObject({ code: 'PLUGIN_UNRESOLVED' })
+    expect(log).toEqual(['fork + otherwise'])
+  })
+
+  it('KN-20 is waited for while it has `otherwise`, and `present` is coming', async () => {
+    await using kernel = new Kernel(quiet)
+    const log: string[] = []
+    const up = new Gate()
+    kernel.load(offering('present'))
+    await kernel.settled()
+    kernel.load(forked(log, 'fork', { needs: [A] }))
+    const user = kernel.load(traced(log, 'user', { inject: [A] }))
+    kernel.load(traced([], 'base', { provides: [B], up }))
+    const ready = user.ready()
+    await up.reached
+    await drained()
+    expect(log).toEqual([])
+    up.open()
+    await ready
+    await kernel.settled()
+    expect(log).toEqual(['fork + a with b', 'user up a with b'])
+  })
+
+  it('KN-20 is waited for after its `otherwise` has failed, but only while `present` is coming', async () => {
+    await using kernel = new Kernel(quiet)
+    const log: string[] = []
+    const up = new Gate()
+    const offer = (fork: { provide(token: typeof A, value: string): void }) => fork.provide(A, 'a with b')
+    const fail = (): never => {
+      throw new Error('no otherwise')
+    }
+    kernel.load(definePlugin({ name: 'failing', provides: [A], activate: (scope) => scope.inject([B], offer, fail) }))
+    kernel.load(forked(log, 'fork', { needs: [A] }))
+    const user = kernel.load(traced([], 'user', { inject: [A] }))
+    await expect(user.ready()).rejects.toMatchObject({ code: 'PLUGIN_UNRESOLVED' })
+    expect(log).toEqual(['fork + otherwise'])
+    log.length = 0
+    kernel.load(forked(log, 'late', { needs: [A] }))
+    kernel.load(traced([], 'base', { provides: [B], up }))
+    await up.reached
+    await drained()
+    expect(log).toEqual([])
+    up.open()
+    await kernel.settled()
+    expect(log).toEqual(['fork - otherwise', 'fork + a with b', 'late + a with b'])
+  })
+})
