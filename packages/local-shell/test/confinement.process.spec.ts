@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Kernel } from '@tenon/kernel'
 import type { SandboxFacts, ShellExecution, ShellRequest } from '@tenon/shell'
 import { Subprocess } from '@tenon/subprocess'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import localSubprocess from '../../../plugins/local-subprocess/test/launched.ts'
+import localSubprocess from '../../../plugins/local-subprocess/src/index.ts'
 import { bash, type Confinement, hostOf, LocalShell, localShellConfig, scriptDirectory } from '../src/index.ts'
 import { removeScripts } from '../src/script-directory.ts'
 
@@ -18,23 +18,28 @@ describe('a confining executor over real processes', () => {
   const kernel = new Kernel()
   const released: string[] = []
   let directory = ''
+  /** Holds every preparation until it resolves. */
+  let gate = Promise.resolve()
   let runner = '/bin/sh'
   let shell: LocalShell
   let close = async (): Promise<void> => undefined
 
   const confinement: Confinement = {
     policy,
-    prepare: async (launch) => ({
-      ...launch,
-      argv: [runner, '-c', RUNNER, 'jail', ...launch.argv],
-      argv0: 'sh',
-      facts: { mode: policy.mode, denied: false, enforcement: 'partial' },
-      classify: ({ exit, spawnError, stderrTail }) => ({
-        facts: { mode: policy.mode, denied: stderrTail.includes('Read-only'), runnerFailed: spawnError !== undefined || exit?.exitCode === 99 },
-        detail: stderrTail.trim(),
-      }),
-      release: () => void released.push(launch.env.JAIL ?? ''),
-    }),
+    prepare: async (launch) => {
+      await gate
+      return {
+        ...launch,
+        argv: [runner, '-c', RUNNER, 'jail', ...launch.argv],
+        argv0: 'sh',
+        facts: { mode: policy.mode, denied: false, enforcement: 'partial' },
+        classify: ({ exit, spawnError, stderrTail }) => ({
+          facts: { mode: policy.mode, denied: stderrTail.includes('Read-only'), runnerFailed: spawnError !== undefined || exit?.exitCode === 99 },
+          detail: stderrTail.trim(),
+        }),
+        release: () => void released.push(launch.env.JAIL ?? ''),
+      }
+    },
   }
 
   beforeAll(async () => {
@@ -69,6 +74,32 @@ describe('a confining executor over real processes', () => {
       ['three\n', { mode: 'workspace-write', denied: false }],
     ])
     expect(released.toSorted()).toEqual(['one', 'three', 'two'])
+  })
+
+  it('SH-26 B091 a heredoc of every awkward sign arrives byte for byte through the sandbox, short and long', async () => {
+    const heredoc = `single ' double " tick \` $HOME $(id) back\\slash\\\n!bang! tab\t cr\r\n≤ 🛑\n`
+    for (const padding of ['', 'x'.repeat(140_000)]) {
+      const text = `${heredoc}${padding}\n`
+      const execution = await execute(`cat > copy <<'END'\n${text}END`, 'heredoc')
+      expect(await execution.result()).toMatchObject({ exitCode: 0, stderr: { text: '' } })
+      expect(await readFile(join(directory, 'copy'), 'utf8')).toBe(text)
+    }
+  })
+
+  it.each(['kill', 'none'] as const)('SH-13 B031 a sandbox that is ready after the deadline starts nothing, then or later (%s)', async (onExpiry) => {
+    let ready = (): void => undefined
+    gate = new Promise((resolve) => {
+      ready = resolve
+    })
+    released.length = 0
+    const late = await execute('touch late', 'late', { timeoutMs: 100, onExpiry })
+    expect(late).toMatchObject({ status: 'killed', exitCode: null, signal: null })
+    expect(await late.result()).toMatchObject({ timedOut: true, aborted: false, stdout: { text: '' }, stderr: { text: '' } })
+    ready()
+    await expect.poll(() => released, { timeout: 10_000 }).toEqual(['late'])
+    // What runs later would find what had run before.
+    await (await execute('sleep 0.1', 'after')).done
+    expect(await readdir(directory)).not.toContain('late')
   })
 
   it('SH-39 a long text goes through the sandbox as a file, and is gone afterwards', async () => {

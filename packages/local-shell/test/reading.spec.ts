@@ -50,6 +50,29 @@ describe('a capture that cannot be read', () => {
   })
 })
 
+describe('what a consumer has not read', () => {
+  it('SH-19 B182 costs what it is long, however much there was before', () => {
+    let text = ''
+    let asked = 0
+    const growing: OutputReader = {
+      ...fixedReader(''),
+      size: () => text.length,
+      readFrom: (offset, maxBytes = 64_000): OutputRead => {
+        const piece = text.slice(offset, offset + maxBytes)
+        asked += piece.length
+        return { text: piece, startOffset: offset, nextOffset: offset + piece.length, lossy: false }
+      },
+    }
+    const consuming = new ConsumingRead(64_000, 64_000)
+    let read = ''
+    for (let turn = 0; turn < 20_000; turn++) {
+      text += `line ${turn}\n`
+      read += consuming.next({ stdout: growing, stderr: fixedReader('') }).delta
+    }
+    expect([read === text, asked]).toEqual([true, text.length])
+  })
+})
+
 describe('captured text', () => {
   it('SH-16 of a stream that goes on is that of the moment, and of an ended one is decoded only when asked for', () => {
     let reads = 0

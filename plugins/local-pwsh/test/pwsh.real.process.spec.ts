@@ -41,7 +41,7 @@ describe.skipIf(!found)('a real PowerShell', () => {
     // The grammar that stands in for the parser takes a backtick and what follows for one word, so only this tells.
     ['Write-Output a `', 0],
     ['Get-Date |', 1],
-  ])('SH-34 %j exits with %i', (text, code) => bench({}, async ({ run }) => expect((await run(text)).exitCode).toBe(code)))
+  ])('SH-34 B041 %j exits with %i', (text, code) => bench({}, async ({ run }) => expect((await run(text)).exitCode).toBe(code)))
 
   it('SH-34 the preamble changes neither output nor line numbers', () =>
     bench({}, async ({ run }) => {
@@ -57,7 +57,8 @@ describe.skipIf(!found)('a real PowerShell', () => {
     '[CmdletBinding()]\nparam()\n"é ≤ 测试"',
     '"é ≤ 测试" # comment',
     `"é ≤ 测试" #${'x'.repeat(200_000)}`,
-  ])('SH-35 runs, with its output exact: %.20s', (text) =>
+    `$f = New-TemporaryFile; 'é ≤ 测试' > $f; Get-Content $f; Remove-Item $f`,
+  ])('SH-35 B068 runs, with its output exact: %.20s', (text) =>
     bench({}, async ({ run }) => expect(await run(text)).toMatchObject({ exitCode: 0, stdout: { text: expect.stringMatching(/^é ≤ 测试\r?\n$/) } })),
   )
 })

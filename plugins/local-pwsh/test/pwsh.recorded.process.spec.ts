@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { renderResult } from '@tenon/shell'
 import { type Bench, benchOf, openKernelWorld, seen } from '@tenon/shell/conformance'
 import { describe, expect, it } from 'vitest'
 import localSubprocess from '../../local-subprocess/src/index.ts'
@@ -33,7 +34,7 @@ const PREAMBLE = 'try{[Console]::OutputEncoding=$OutputEncoding=[Text.UTF8Encodi
 const EPILOGUE = ';if($?){exit 0};try{if($LASTEXITCODE){exit $LASTEXITCODE}}catch{};exit 1'
 
 describe('what PowerShell is started with', () => {
-  it('SH-33 options, preamble, the text untouched, epilogue', () =>
+  it('SH-33 B091 B181 options, preamble, the text untouched, epilogue', () =>
     bench({}, async (world) => {
       const text = `Write-Output 'a' "b" \`$c\` \${d} \\ ≤ 🛑\r\n\tGet-Item # end`
       const { argv, cwd, stdin, file } = await recorded(world, text)
@@ -81,9 +82,25 @@ describe('what PowerShell is started with', () => {
       expect(execution.readOutput().delta).toBe(`${text}[stderr]\n${text}`)
     }))
 
-  it('SH-34 exit codes arrive as the program gives them', () =>
+  it('SH-34 B041 exit codes arrive as the program gives them', () =>
     bench({}, async ({ run }) => {
       for (const code of [0, 1, 3, 7, 255]) expect((await run([{ do: 'exit', code }])).exitCode).toBe(code)
+    }))
+
+  it('SH-01 B043 text on stderr is no failure', () =>
+    bench({}, async ({ run }) => {
+      const result = await run([{ do: 'print', text: 'p\n', to: 'stderr' }])
+      expect(result).toMatchObject({ exitCode: 0, stdout: { text: '' }, stderr: { text: 'p\n' } })
+      expect(renderResult(result)).toBe('[stderr]\np\n')
+    }))
+
+  it('SH-22 B065 B067 B068 output is UTF-8, decided for each command anew, whatever the one before wrote', () =>
+    bench({}, async ({ run }) => {
+      const written = async (text: string, encoding: 'utf8' | 'latin1'): Promise<string> =>
+        (await run([{ do: 'write', bytes: [...Buffer.from(text, encoding)] }])).stdout.text
+      expect(await written("'测试 é'", 'utf8')).toBe("'测试 é'")
+      expect(await written('é', 'latin1')).toBe('\ufffd')
+      expect(await written("'测试 é'", 'utf8')).toBe("'测试 é'")
     }))
 
   it('SH-36 without a configured program it is the bare name, and SHELL_MISSING where that is nowhere', () =>
