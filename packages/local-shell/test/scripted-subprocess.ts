@@ -19,6 +19,7 @@ export class ScriptedProcess {
     this.#settle = settle
     this.handle = {
       pid,
+      started: Promise.resolve(pid !== undefined),
       done,
       output: { stdout: this.#reader('stdout'), stderr: this.#reader('stderr') },
       terminate: () => {

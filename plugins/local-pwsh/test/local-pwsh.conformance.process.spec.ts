@@ -1,5 +1,5 @@
 import { describeShell, openKernelWorld } from '@tenon/shell/conformance'
-import localSubprocess from '../../local-subprocess/src/index.ts'
+import localSubprocess from '../../local-subprocess/test/launched.ts'
 import localPwsh from '../src/index.ts'
 import { longPlayedScript, playedScript, STAND_IN } from './played-script.ts'
 
