@@ -23,6 +23,7 @@ const trickyText = fc
         '\n[exit code: 255]',
         '[killed by signal: SIGTERM]',
         '\n[killed by signal: X]',
+        '[exit status unknown: the launcher was lost]',
       ),
       fc.string({ unit: 'grapheme', maxLength: 4 }),
     ),
@@ -48,6 +49,7 @@ const sandbox: fc.Arbitrary<SandboxFacts> = fc.record({
 
 const exit = fc.oneof(
   fc.constant({ exitCode: null, signal: null }),
+  fc.constant<Pick<ShellResult, 'exitCode' | 'signal' | 'lost'>>({ exitCode: null, signal: null, lost: true }),
   fc.constantFrom<NodeJS.Signals>('SIGKILL', 'SIGTERM', 'SIGSEGV').map((signal) => ({ exitCode: null, signal })),
   fc.constantFrom(0, 0, 1, 2, 127, 255, -1, -2_147_483_648, 4_294_967_295).map((exitCode) => ({ exitCode, signal: null })),
 )
@@ -74,7 +76,7 @@ describe('parseRendered', () => {
         const text = renderResult(result, rendering)
         const parsed = parseRendered(text)
         expect(parsed.signal).toBe(result.signal)
-        expect(parsed.exitCode).toBe(result.signal === null ? (result.exitCode ?? 0) : null)
+        expect(parsed.exitCode).toBe(result.signal === null && result.lost !== true ? (result.exitCode ?? 0) : null)
         expect(parsed.body + marker(parsed)).toBe(text)
       }),
       { numRuns: 3_000 },
@@ -141,5 +143,6 @@ describe('ShellRecord', () => {
 
 function marker(parsed: { exitCode: number | null; signal: string | null }): string {
   if (parsed.signal !== null) return `\n[killed by signal: ${parsed.signal}]`
+  if (parsed.exitCode === null) return '\n[exit status unknown: the launcher was lost]'
   return parsed.exitCode === 0 ? '' : `\n[exit code: ${parsed.exitCode}]`
 }

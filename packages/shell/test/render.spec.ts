@@ -35,6 +35,7 @@ describe('renderResult', () => {
     ['a negative exit code', '(no output)\n[exit code: -1073741510]', { exitCode: -1073741510 }],
     ['a signal', '(no output)\n[killed by signal: SIGKILL]', { exitCode: null, signal: 'SIGKILL' }],
     ['never ran', '(no output)', { exitCode: null }],
+    ['an exit status that nobody knows', 'x\n[exit status unknown: the launcher was lost]', { stdout: stream('x\n'), exitCode: null, lost: true }],
     ['an abort, which has no marker', '(no output)\n[killed by signal: SIGTERM]', { exitCode: null, signal: 'SIGTERM', aborted: true }],
     [
       'truncated stdout with a path',

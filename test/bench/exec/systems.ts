@@ -7,6 +7,7 @@ import { type SpawnSpec, Subprocess } from '@tenon/subprocess'
 import { execa } from 'execa'
 import nanoSpawn from 'nano-spawn'
 import { $ as zx } from 'zx'
+import { launcherOf } from '../launch/launched.ts'
 
 export interface Tenon extends AsyncDisposable {
   readonly subprocess: Subprocess
@@ -15,13 +16,14 @@ export interface Tenon extends AsyncDisposable {
 
 export const TAIL_BYTES = 64_000
 
-/** The two rows in a kernel, with the settings that they have by default but for the size of files. */
+/** The two rows in a kernel, and the launcher, with the settings that they have by default but for the size of files. */
 export async function openTenon(maxSpillBytes = 64 * 1024 ** 2): Promise<Tenon> {
   const kernel = new Kernel()
   kernel.load(localSubprocess as Plugin<never> as Plugin, { retainedSpillBytes: 8 * 1024 ** 3 })
   await kernel.load(localBash as Plugin<never> as Plugin, { maxSpillBytes }).ready()
   const [subprocess, shell] = [kernel.get(Subprocess), kernel.get(Shell)]
   if (subprocess === undefined || shell === undefined) throw new Error('the rows provide nothing')
+  await launcherOf(subprocess)
   return { subprocess, shell, [Symbol.asyncDispose]: () => kernel[Symbol.asyncDispose]() }
 }
 

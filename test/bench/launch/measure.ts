@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { Subprocess } from '@tenon/subprocess'
 import { execa } from 'execa'
 import { bare } from '../exec/systems.ts'
 import { measureInChild } from '../measuring/child.ts'
@@ -35,7 +34,6 @@ async function latencies(mebibytes: number, rounds: number): Promise<Rounds> {
 async function toolCalls(mebibytes: number, rounds: number): Promise<Rounds> {
   const held = ballast(mebibytes)
   const composition = await withBash()
-  await launcherOf(composition.get(Subprocess))
   const series = await byTurns(rounds, {
     bare: () => bare(['bash', '--norc', '-c', 'true']),
     tenon: () => composition.call('bash', { command: 'true', description: 'does nothing' }),

@@ -9,8 +9,10 @@ import toolBash from '@tenon/plugin-tool-bash'
 import toolJobs from '@tenon/plugin-tool-jobs'
 import toolsPlugin from '@tenon/plugin-tools'
 import { openSession, type Session } from '@tenon/session'
+import { Subprocess } from '@tenon/subprocess'
 import { Tools } from '@tenon/tools'
 import { ScriptedShell } from '../../shell-tool/scripted-shell.ts'
+import { launcherOf } from '../launch/launched.ts'
 
 /** An executor whose commands end as soon as they are started, and which remembers none of them. */
 export function instantShell(): ScriptedShell {
@@ -62,9 +64,11 @@ export async function composed(...rows: readonly (object | readonly [plugin: obj
 }
 
 /** The bash tool with jobs, on real processes or on the given executor. */
-export function withBash(shell?: ScriptedShell): Promise<Composition> {
+export async function withBash(shell?: ScriptedShell): Promise<Composition> {
   const executor = shell === undefined ? [localSubprocess, localBash] : [shell.plugin]
-  return composed(...executor, shellEnv, toolsPlugin, systemPrompt, [jobs, { maxDetachedPerOwner: 64 }], toolJobs, toolBash)
+  const composition = await composed(...executor, shellEnv, toolsPlugin, systemPrompt, [jobs, { maxDetachedPerOwner: 64 }], toolJobs, toolBash)
+  if (shell === undefined) await launcherOf(composition.get(Subprocess))
+  return composition
 }
 
 /** The registry alone, with a controller that serves everybody. */
