@@ -5,7 +5,7 @@ import { Kernel } from '@tenon/kernel'
 import type { SandboxFacts, ShellExecution, ShellRequest } from '@tenon/shell'
 import { Subprocess } from '@tenon/subprocess'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import localSubprocess from '../../../plugins/local-subprocess/src/index.ts'
+import localSubprocess from '../../../plugins/local-subprocess/test/launched.ts'
 import { bash, type Confinement, hostOf, LocalShell, localShellConfig, scriptDirectory } from '../src/index.ts'
 import { removeScripts } from '../src/script-directory.ts'
 

@@ -1,5 +1,5 @@
 import { benchOf, openKernelWorld } from '@tenon/shell/conformance'
-import localSubprocess from '../../local-subprocess/src/index.ts'
+import localSubprocess from '../../local-subprocess/test/launched.ts'
 import localBash from '../src/index.ts'
 import { bashScript, longBashScript } from './bash-script.ts'
 

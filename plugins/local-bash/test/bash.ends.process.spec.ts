@@ -4,7 +4,7 @@ import { Kernel } from '@tenon/kernel'
 import { renderResult, Shell } from '@tenon/shell'
 import { seen } from '@tenon/shell/conformance'
 import { describe, expect, it } from 'vitest'
-import localSubprocess from '../../local-subprocess/src/index.ts'
+import localSubprocess from '../../local-subprocess/test/launched.ts'
 import localBash from '../src/index.ts'
 import { bench } from './bash-bench.ts'
 
