@@ -15,9 +15,14 @@ if (pnpm === undefined || !existsSync(join(root, 'packages', 'kernel', 'dist')))
   process.exit(1)
 }
 
-mkdirSync(folder, { recursive: true })
-// What has another name or version by now would be installed beside the new.
-for (const name of readdirSync(folder)) if (/^tenon-.*\.tgz$/.test(name)) rmSync(join(folder, name))
+try {
+  mkdirSync(folder, { recursive: true })
+  // What has another name or version by now would be installed beside the new.
+  for (const name of readdirSync(folder)) if (/^tenon-.*\.tgz$/.test(name)) rmSync(join(folder, name))
+} catch (error) {
+  process.stderr.write(`error: cannot write to ${folder}: ${error.message}\n`)
+  process.exit(1)
+}
 const published = ['./packages/*', './plugins/*', './catalog'].flatMap((place) => ['--filter', place])
 const args = [pnpm, '--recursive', ...published, 'pack', '--pack-destination', folder]
 try {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CodedError } from '@tenon/kernel'
 
-export type NewPluginErrorCode = 'PLUGIN_NAME_INVALID' | 'PLUGIN_FOLDER_EXISTS'
+export type NewPluginErrorCode = 'PLUGIN_NAME_INVALID' | 'PLUGIN_FOLDER_EXISTS' | 'PLUGIN_FOLDER_UNWRITABLE'
 
 /** Messages name what is in the way. */
 export class NewPluginError extends CodedError<NewPluginErrorCode> {}
@@ -45,8 +45,11 @@ export async function newPlugin({ name: packageName, parent, version }: NewPlugi
   try {
     return { folder, name, tool, files: await writeAll(folder, words) }
   } catch (error) {
-    await rm(folder, { recursive: true, force: true })
-    throw error
+    // What keeps it from being written may keep it from being removed; that is no second news.
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined)
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    const message = `${folder} cannot be made: ${error.message}; run this in a folder that you may write to`
+    throw new NewPluginError('PLUGIN_FOLDER_UNWRITABLE', message, { cause: error })
   }
 }
 

@@ -65,6 +65,13 @@ describe('`tenon new plugin`', () => {
     expect(await readdir(cwd)).toEqual([])
   })
 
+  it('CP-15 says so where it cannot write, and that is no internal fault', async () => {
+    const cwd = await folder({ 'a-file': '' })
+    const { status, stdout, stderr } = await tenon(['new', 'plugin', 'weather'], { cwd: path.join(cwd, 'a-file') })
+    expect([status, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/a-file\/weather cannot be made: .*; run this in a folder that you may write to \[PLUGIN_FOLDER_UNWRITABLE\]\n$/)
+  })
+
   it('CP-15 leaves a folder that is there as it is', async () => {
     const cwd = await folder({ 'weather/notes.txt': 'mine' })
     const { status, stderr } = await tenon(['new', 'plugin', 'weather'], { cwd })

@@ -88,9 +88,11 @@ class LayersReader {
           ? 'there is no such file'
           : code === 'EISDIR'
             ? 'it is a directory'
-            : error instanceof TypeError
-              ? 'it is not UTF-8 text'
-              : (error as Error).message
+            : code === 'EACCES'
+              ? 'you have no permission'
+              : error instanceof TypeError
+                ? 'it is not UTF-8 text'
+                : (error as Error).message
       return this.#refuse(
         named,
         'CATALOG_UNREADABLE',
