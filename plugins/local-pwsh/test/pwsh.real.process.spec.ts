@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { benchOf, describeShell, openKernelWorld, type ShellUnderTest } from '@tenon/shell/conformance'
 import { describe, expect, it } from 'vitest'
-import localSubprocess from '../../local-subprocess/src/index.ts'
+import localSubprocess from '../../local-subprocess/test/launched.ts'
 import localPwsh from '../src/index.ts'
 import { longPowershellScript, powershellScript } from './powershell-script.ts'
 

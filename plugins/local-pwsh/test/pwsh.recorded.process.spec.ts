@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { renderResult } from '@tenon/shell'
 import { type Bench, benchOf, openKernelWorld, seen } from '@tenon/shell/conformance'
 import { describe, expect, it } from 'vitest'
-import localSubprocess from '../../local-subprocess/src/index.ts'
+import localSubprocess from '../../local-subprocess/test/launched.ts'
 import localPwsh from '../src/index.ts'
 import { longPlayedScript, playedScript, STAND_IN } from './played-script.ts'
 
