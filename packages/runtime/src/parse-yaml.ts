@@ -44,7 +44,7 @@ function syntaxErrors(source: SourceText, errors: readonly YAMLError[]): Diagnos
     const place = { source, start: error.pos[0], end: error.pos[1] }
     // After a slip that ends the document for the parser, every line below is one more.
     if (byLine.size > 0 && error.message.includes(' in YAML stream')) continue
-    const said = /call stack/.test(error.message) ? TOO_DEEP : error.message
+    const said = /call stack/.test(error.message) ? TOO_DEEP : error.code === 'NON_STRING_KEY' ? 'a key is one text' : error.message
     const { message, hint } = unquotedExpression(source, error.pos[0]) ?? { message: said, hint: hintFor(error.code) }
     const diagnostic = diagnose(place, 'CATALOG_SYNTAX', message, { hint })
     // One slip often makes it stumble several times over the rest of its line.
