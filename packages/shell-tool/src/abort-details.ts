@@ -18,7 +18,9 @@ function lastWords(execution: ShellExecution): JsonObject {
   return {
     output: lastBytes(output),
     status: execution.status,
-    ...(execution.status === 'running' ? {} : { exitCode: execution.exitCode, signal: execution.signal }),
+    ...(execution.status === 'running'
+      ? {}
+      : { exitCode: execution.exitCode, signal: execution.signal, ...(execution.lost === true && { lost: true }) }),
     ...(stdout.spillPath === undefined ? {} : { stdoutSpillPath: stdout.spillPath }),
     ...(stderr.spillPath === undefined ? {} : { stderrSpillPath: stderr.spillPath }),
   }

@@ -78,7 +78,8 @@ export class CommandJob {
 
 /** @throws what kept the command from running */
 async function outcomeOf(execution: ShellExecution): Promise<JobOutcome> {
-  const { status, exitCode, signal, sandbox } = execution
+  const { status, exitCode, signal, lost, sandbox } = execution
+  if (lost === true) return { status: 'killed', outcome: outcomes.lost }
   // Only these can be failures of the infrastructure; asking every execution would make a text of every output.
   if ((exitCode === null && signal === null) || sandbox?.runnerFailed === true) await execution.result()
   if (status === 'killed') {

@@ -74,4 +74,5 @@ export const outcomes = {
   exitCode: (code: number): string => `exit code: ${code}`,
   signal: (name: string): string => `signal: ${name}`,
   killedBeforeExit: 'killed before exit',
+  lost: 'exit status unknown: the launcher was lost',
 }

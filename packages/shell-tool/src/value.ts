@@ -15,11 +15,12 @@ export type ForegroundValue = { readonly kind: 'foreground'; readonly stopped?: 
 
 /** Of named fields only: what else an executor tells is not part of the value. */
 export function foregroundValue(result: ShellResult, stopped?: string): ForegroundValue {
-  const { exitCode, signal, timedOut, timeoutMs, durationMs, stdout, stderr, sandbox } = result
+  const { exitCode, signal, lost, timedOut, timeoutMs, durationMs, stdout, stderr, sandbox } = result
   return {
     kind: 'foreground',
     exitCode,
     signal,
+    ...(lost === true && { lost }),
     timedOut,
     aborted: false,
     timeoutMs,
@@ -62,6 +63,7 @@ export const foregroundSchema = z.strictObject({
   kind: z.literal('foreground'),
   exitCode: z.int().nullable(),
   signal: z.string().nullable(),
+  lost: z.literal(true).optional(),
   timedOut: z.boolean(),
   aborted: z.literal(false),
   timeoutMs: size,
