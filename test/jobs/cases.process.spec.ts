@@ -129,12 +129,16 @@ describe('the end of an owner', () => {
     const child = openSession(root.scope, { id: 'child', cwd: app.directory })
     const grandchild = openSession(child.scope, { id: 'grandchild', cwd: app.directory })
     const bystander = await app.background('echo $$; exec sleep 60')
-    const pids: number[] = []
+    const [children, shells]: [number[], number[]] = [[], []]
     for (const session of [root, child, grandchild]) {
-      pids.push(...(await pidsOf(await app.background('sleep 60 & echo $!; echo $$; wait', session), 2)))
+      const [inner = 0, shell = 0] = await pidsOf(await app.background('sleep 60 & echo $!; echo $$; wait', session), 2)
+      children.push(inner)
+      shells.push(shell)
     }
     await root.scope.close()
-    expect(pids.filter(isAlive)).toEqual([])
+    expect(shells.filter(isAlive)).toEqual([])
+    // They got the same signal as their shells, whose end is that of the job.
+    while (children.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 5))
     expect(app.jobs.list('host').map(({ id, status }) => [id, status])).toEqual([[bystander, 'running']])
   })
 

@@ -123,11 +123,12 @@ describe('while there is a controller', () => {
       branch.defer(() => void told.push('first ends'))
       throw new Error('too early')
     })
-    app.jobs.whileControlled(scope, async (branch) => {
+    const late: (branch: Scope) => unknown = async (branch) => {
       branch.defer(() => void told.push('second ends'))
       await turn()
       throw new Error('too late')
-    })
+    }
+    app.jobs.whileControlled(scope, late)
     follow(scope, 'third')
     attach('next')
     await turn()
