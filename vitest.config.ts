@@ -44,7 +44,7 @@ export default defineConfig({
           name: 'host-launch',
           include: ['plugins/local-{subprocess,bash}/test/**/*.{process,e2e}.spec.ts', 'packages/local-shell/test/**/*.process.spec.ts'],
           exclude: ['**/node_modules/**', '**/launcher.*.spec.ts'],
-          env: { TENON_TEST_LAUNCHER: 'host' },
+          env: { TENON_TEST_LAUNCHER: 'host', TENON_MIXED_COMMANDS: '1000' },
           testTimeout: 60_000,
         },
       },
