@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import type { ShellExecution } from '../index.ts'
 import { benchOf, type ShellUnderTest, seen } from './world.ts'
 
