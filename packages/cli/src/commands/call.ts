@@ -37,9 +37,6 @@ export async function call(context: CommandContext, args: readonly string[], fla
   return allWell && commandStatus(result.value) === 0 ? ExitCode.ok : ExitCode.failed
 }
 
-/** A job whose command ran to its end has completed, whatever its exit code, which is told in words only. */
-const FAILED_COMMAND = /^exit code: (?!0$)/
-
 /** Closing would stop the jobs that the tool left running: they are followed to their end first. True if none went wrong. */
 async function followRest(runtime: Runtime, session: Session, write: (text: string) => void, screen: Screen): Promise<boolean> {
   const jobs = runtime.get(Jobs)
@@ -47,7 +44,7 @@ async function followRest(runtime: Runtime, session: Session, write: (text: stri
   for (const { id } of jobs?.list(session).filter(({ status }) => status === 'running' || status === 'stopping') ?? []) {
     screen.note(`following ${id} to its end; Ctrl-C stops it`)
     const job = jobs && (await followJob(jobs, id, { signal: session.scope.signal, write }))
-    allWell &&= job?.status === 'completed' && !FAILED_COMMAND.test(job.detail.outcome ?? '')
+    allWell &&= job?.status === 'completed' && (job.detail.exitCode ?? 0) === 0
   }
   return allWell
 }
