@@ -70,6 +70,7 @@ export class Runtime {
       clock,
       warnings: this.warnings,
       claims: !keepsNames,
+      descriptorLimit: world.descriptorLimit,
       commission: { nonce: this.nonce, cookieVariable: COOKIE_VARIABLE, killWaitMs: settings.killWaitMs },
       randomName: () => world.randomName(),
       ready: () => this.channels.stock.prepare(),
@@ -127,6 +128,8 @@ export class Runtime {
 
   async #endAll(): Promise<Error[]> {
     const { killWaitMs } = this.settings
+    // Exits that it does not tell would be waited for in vain.
+    this.launcher.ping()
     const launches = [...this.starting]
     for (const launch of launches) launch.terminate()
     await Promise.all(launches.map(({ started }) => started))

@@ -62,8 +62,10 @@ export class Spawned implements SubprocessHandle {
   }
 
   terminate(): void {
-    if (this.#tracked !== undefined) this.#tracked.tree.terminate()
-    else if (this.#revoke !== undefined && !this.#unwanted) {
+    if (this.#tracked !== undefined) {
+      this.#tracked.tree.terminate()
+      this.#runtime.launcher.ping()
+    } else if (this.#revoke !== undefined && !this.#unwanted) {
       this.#unwanted = true
       this.#revoke()
     }
@@ -172,7 +174,8 @@ export class Spawned implements SubprocessHandle {
 
   /** Whoever launched it is gone, perhaps in the middle of the start: then its cookie tells whether it runs. */
   async #lost(): Promise<void> {
-    if (this.#tracked === undefined) {
+    // The second look is for one that was seen between fork and exec, when it has no cookie yet.
+    for (let looks = 0; looks < 2 && this.#tracked === undefined; looks++) {
       const { index } = await this.#runtime.watch.look()
       const leader = index?.byCookie.get(this.#cookie)?.find(({ pid, session, zombie }) => pid === session && !zombie)
       if (leader !== undefined) this.#own({ pid: leader.pid, start: leader.start }, undefined)

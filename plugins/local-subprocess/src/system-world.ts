@@ -6,6 +6,7 @@ import { COOKIE_VARIABLE } from '@tenon/subprocess'
 import spawn from 'cross-spawn'
 import { ownerRecord } from './channel/owner.ts'
 import { systemClock } from './clock.ts'
+import { inheritedLimit } from './launch/descriptor-limit.ts'
 import { HostLauncher, withoutHostAdditions } from './launch/host-launcher.ts'
 import { assertThere } from './lookup.ts'
 import { systemFiles } from './output/spill-shelf.ts'
@@ -29,7 +30,8 @@ export function systemWorld(): World {
     table: linux ?? listedTable(platform),
     send: (target, signal) => void process.kill(target, signal),
     hostLauncher: new HostLauncher(spawn, platform, platform === 'win32' ? ({ argv, env }) => assertThere(argv, env) : undefined),
-    startLauncher: (cwd) => startLauncher(cwd),
+    startLauncher,
+    descriptorLimit: platform === 'linux' ? inheritedLimit(process.ppid) : undefined,
     run: async (file, args) => void (await runProgram(file, args)),
     runSync: (file, args) => void runProgramSync(file, args),
     files: systemFiles,
@@ -46,8 +48,11 @@ export function systemWorld(): World {
 /** From `src`, from `dist`, and from a bundle of `dist` all the same. */
 const LAUNCHER = fileURLToPath(new URL('../dist/launcher/main.js', import.meta.url))
 
-/** Little memory, few threads: it does next to nothing, and stays as long as the host. */
-const LAUNCHER_FLAGS = ['--max-old-space-size=32', '--max-semi-space-size=1', '--v8-pool-size=0', '--no-opt']
+/**
+ * Few threads, and memory that does not grow: it does next to nothing, and stays as long as the host. Left alone, V8 lets 8 MiB of dead
+ * process handles pile up before it looks at them; to look at everything each time takes it 2 ms. The limit is room for the largest frame.
+ */
+const LAUNCHER_FLAGS = ['--max-old-space-size=512', '--max-semi-space-size=1', '--gc-global', '--v8-pool-size=0', '--no-opt']
 
 /** Leads a session of its own, so that no signal to the host's reaches it; with no environment but what an outer runtime knows it by. */
 function startLauncher(cwd: string): ChildProcess {

@@ -2,8 +2,9 @@ import type { EnvEntries } from '@tenon/subprocess'
 import type { RunProgram, RunProgramSync } from './channel/fifo-stock.ts'
 import type { Owner } from './channel/owner.ts'
 import type { Clock } from './clock.ts'
+import type { DescriptorLimit } from './launch/descriptor-limit.ts'
 import type { Launcher } from './launch/launch-plan.ts'
-import type { StartLauncher } from './launch/launcher-connection.ts'
+import type { StartLauncher } from './launch/welcome.ts'
 import type { SpillFiles } from './output/spill-shelf.ts'
 import type { SendSignal } from './tree/posix-tree.ts'
 import type { ProcessTable } from './tree/process-table.ts'
@@ -23,6 +24,8 @@ export interface World {
   readonly hostLauncher: Launcher
   /** Starts the launcher process, with its standard input as a pipe. */
   readonly startLauncher: StartLauncher
+  /** The limit of descriptors that the host was started with, where it has another now and that can be told. */
+  readonly descriptorLimit: DescriptorLimit | undefined
   /** Runs a program of the system; rejects unless it ends with 0. */
   readonly run: RunProgram
   readonly runSync: RunProgramSync

@@ -5,9 +5,8 @@ import type { Clock, Timer } from '../clock.ts'
 import { encodeFrame, type FrameReader } from './frames.ts'
 import type { LaunchEvents, Launched, LaunchPlan, LaunchTerms } from './launch-plan.ts'
 import { type HostMessage, type LauncherMessage, launcherMessage, toError } from './messages.ts'
-
-/** Starts the launcher process in the given directory. @throws what spawn throws */
-export type StartLauncher = (cwd: string) => ChildProcess
+import { exitOf } from './process-exit.ts'
+import type { Welcomed } from './welcome.ts'
 
 /** A launcher that owes an answer is asked every so often, and counts as hung after so many times without a word. */
 const PATIENCE_STEP_MS = 1_000
@@ -18,8 +17,6 @@ export interface Unbegun {
   readonly plan: LaunchPlan
   readonly terms: LaunchTerms
   readonly events: LaunchEvents
-  /** Hands over what the caller's `revoke` does from now on. */
-  redirect(revoke: () => void): void
 }
 
 interface Request extends Unbegun {
@@ -31,9 +28,9 @@ interface Request extends Unbegun {
 }
 
 /**
- * One launcher process, from its greeting to its end. Who may begin a launch is decided by one rename in the file system: the launcher
- * renames the first FIFO of the plan before it starts the program, the host to call that off, and only one of the two can succeed. So a
- * launch that is not wanted any more never begins, even if the launcher is stopped and goes on an hour later.
+ * One launcher process, from its greeting to its end. Who may begin a launch is decided by one step in the file system: the launcher
+ * renames the first FIFO of the plan before it starts the program, the host removes it to call that off, and only one of the two can
+ * succeed. So a launch that is not wanted any more never begins, even if the launcher is stopped and goes on an hour later.
  */
 export class LauncherConnection {
   readonly #socket: Socket
@@ -44,19 +41,14 @@ export class LauncherConnection {
   /** Unclaimed FIFO names are there on Linux only. */
   readonly #claims: boolean
   #counter = 0
+  /** Answers to come: one to each ping, and one to each spawn, called off or not. */
   #owed = 0
   #silentSteps = 0
   #patience: Timer | undefined
   #closing = false
 
   /** @param ended called once, when the launcher is gone although nobody asked it to go */
-  constructor(
-    socket: Socket,
-    reader: FrameReader,
-    process: ChildProcess,
-    parts: { clock: Clock; claims: boolean },
-    ended: (unbegun: readonly Unbegun[]) => void,
-  ) {
+  constructor({ socket, reader, process }: Welcomed, parts: { clock: Clock; claims: boolean }, ended: (unbegun: readonly Unbegun[]) => void) {
     this.#socket = socket
     this.#process = process
     this.#clock = parts.clock
@@ -81,15 +73,11 @@ export class LauncherConnection {
         if (end.kind === 'fifo') writeEnds.push(openSync(end.path, constants.O_WRONLY | constants.O_NONBLOCK))
       const claim = this.#claims ? claimOf(plan) : undefined
       this.#send({ type: 'spawn', id, plan, ...terms, ...(claim !== undefined && { claim }) })
-      let revoke = (): void => this.#revoke(request)
-      const redirect = (other: () => void): void => {
-        revoke = other
-      }
-      const request: Request = { id, plan, terms, events, claim, writeEnds, running: false, redirect }
+      const request: Request = { id, plan, terms, events, claim, writeEnds, running: false }
       this.#requests.set(id, request)
       this.#owe()
       this.#socket.ref()
-      return { state: 'starting', revoke: () => revoke() }
+      return { state: 'starting', revoke: () => this.#revoke(request) }
     } catch (cause) {
       for (const descriptor of writeEnds) closeSync(descriptor)
       // Never before `launch` returned.
@@ -98,9 +86,11 @@ export class LauncherConnection {
     }
   }
 
-  /** Makes sure that a launcher that does not answer is found out. */
+  /** Somebody waits for what only the launcher can tell: if it hangs, that is to be found out. */
   ping(): void {
-    if (this.#owed === 0) this.#ask()
+    if (this.#owed > 0 || this.#closing) return
+    this.#owe()
+    this.#send({ type: 'ping' })
   }
 
   directoryMade(path: string): void {
@@ -127,17 +117,15 @@ export class LauncherConnection {
   }
 
   #take(message: LauncherMessage): void {
-    if (message.type === 'pong') {
-      this.#paid()
-      return
-    }
+    if (message.type !== 'exited' && message.type !== 'fault') this.#paid()
+    if (message.type === 'pong') return
     const request = this.#requests.get(message.id)
     // One that was called off here is answered all the same.
     if (request === undefined) return
     const { events } = request
     if (message.type === 'started') {
       request.running = true
-      this.#begun(request)
+      closeEnds(request)
       events.started({ pid: message.pid, ...(message.start !== undefined && { start: message.start }) })
     } else if (message.type === 'fault') {
       events.fault(toError(message.error))
@@ -151,31 +139,25 @@ export class LauncherConnection {
 
   #revoke(request: Request): void {
     if (!this.#requests.has(request.id) || request.running) return
-    if (request.claim !== undefined && moved(request.claim, `${request.claim}.revoked`)) {
-      unlinkSync(`${request.claim}.revoked`)
+    const { id, claim, events } = request
+    if (claim !== undefined && succeeds(() => unlinkSync(claim))) {
       this.#forget(request)
-      process.nextTick(() => request.events.revoked())
+      process.nextTick(() => events.revoked())
     }
-    this.#send({ type: 'revoke', id: request.id })
-  }
-
-  #begun(request: Request): void {
-    for (const descriptor of request.writeEnds.splice(0)) closeSync(descriptor)
-    this.#paid()
+    this.#send({ type: 'revoke', id })
   }
 
   #forget(request: Request): void {
-    if (!request.running) this.#begun(request)
+    closeEnds(request)
     this.#requests.delete(request.id)
     if (this.#requests.size === 0) this.#socket.unref()
   }
 
   /** Whoever is stopped says nothing, and a host that was stopped itself has heard nothing: steps count while the loop turns, not seconds. */
   #owe(): void {
-    if (this.#owed++ > 0 || this.#closing) return
+    if (this.#owed++ > 0) return
     this.#silentSteps = 0
-    this.#patience = this.#clock.after(PATIENCE_STEP_MS, () => this.#lookForAnswer())
-    this.#patience.hold(false)
+    this.#step()
   }
 
   #paid(): void {
@@ -184,17 +166,11 @@ export class LauncherConnection {
     this.#patience = undefined
   }
 
-  #ask(): void {
-    this.#owe()
-    this.#send({ type: 'ping' })
-  }
-
-  #lookForAnswer(): void {
-    if (++this.#silentSteps >= PATIENCE_STEPS) {
-      this.#process.kill('SIGKILL')
-      return
-    }
-    this.#patience = this.#clock.after(PATIENCE_STEP_MS, () => this.#lookForAnswer())
+  #step(): void {
+    this.#patience = this.#clock.after(PATIENCE_STEP_MS, () => {
+      if (++this.#silentSteps >= PATIENCE_STEPS) this.#process.kill('SIGKILL')
+      else this.#step()
+    })
     this.#patience.hold(false)
   }
 
@@ -215,7 +191,7 @@ export class LauncherConnection {
     this.#requests.clear()
     this.#ended(unbegun)
     // Only now, since whoever launches in this one's place holds the ends from here on.
-    for (const { writeEnds } of requests) for (const descriptor of writeEnds.splice(0)) closeSync(descriptor)
+    for (const request of requests) closeEnds(request)
     for (const { events } of lost) events.lost()
   }
 
@@ -233,28 +209,20 @@ function claimOf({ stdout, stderr }: LaunchPlan): string | undefined {
 
 /** The plan with the names that only the host knows; undefined when the launcher had begun. */
 function withdrawn({ plan, claim }: Request): LaunchPlan | undefined {
-  if (claim === undefined || !moved(claim, `${claim}.again`)) return undefined
   const path = `${claim}.again`
+  if (claim === undefined || !succeeds(() => renameSync(claim, path))) return undefined
   return plan.stdout.kind === 'fifo' ? { ...plan, stdout: { kind: 'fifo', path } } : { ...plan, stderr: { kind: 'fifo', path } }
 }
 
-function moved(from: string, to: string): boolean {
+function closeEnds({ writeEnds }: Request): void {
+  for (const descriptor of writeEnds.splice(0)) closeSync(descriptor)
+}
+
+function succeeds(step: () => void): boolean {
   try {
-    renameSync(from, to)
+    step()
     return true
   } catch {
     return false
   }
-}
-
-async function exitOf(process: ChildProcess, clock: Clock, withinMs: number): Promise<void> {
-  if (process.exitCode !== null || process.signalCode !== null) return
-  process.ref()
-  await new Promise<void>((resolve) => {
-    const enough = clock.after(withinMs, () => process.kill('SIGKILL'))
-    process.once('exit', () => {
-      enough.cancel()
-      resolve()
-    })
-  })
 }

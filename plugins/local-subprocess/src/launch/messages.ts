@@ -1,3 +1,4 @@
+import type { DescriptorLimit } from './descriptor-limit.ts'
 import type { LaunchPlan, LaunchTerms } from './launch-plan.ts'
 
 /** Both sides are of the same version, or do not speak: a package may be replaced on disk under a running host. */
@@ -18,13 +19,15 @@ export interface Commission {
   readonly killWaitMs: number
   /** Removed when the host is gone. */
   readonly directories: readonly string[]
+  /** What the launcher takes for itself before it greets, so that its children inherit it. */
+  readonly descriptorLimit?: DescriptorLimit
 }
 
 export interface SpawnMessage extends LaunchTerms {
   readonly type: 'spawn'
   readonly id: number
   readonly plan: LaunchPlan
-  /** A FIFO of the plan. Whoever renames it decides: the launcher that it begins, the host that it does not. */
+  /** A FIFO of the plan. Whoever moves it first decides: the launcher that the launch begins, the host that it does not. */
   readonly claim?: string
 }
 
@@ -43,6 +46,8 @@ export interface Greeting {
   readonly type: 'hello'
   readonly version: number
   readonly token: string
+  /** Why the limit of descriptors is not as the commission has it. */
+  readonly limitFault?: string
 }
 
 export type LauncherMessage =

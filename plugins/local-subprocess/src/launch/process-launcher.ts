@@ -1,14 +1,12 @@
-import type { ChildProcess } from 'node:child_process'
 import { unlinkSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import type { ExitFacts } from '@tenon/subprocess'
 import type { PrivateDirectory } from '../channel/private-directory.ts'
 import type { Clock } from '../clock.ts'
 import type { Warnings } from '../warnings.ts'
+import type { DescriptorLimit } from './descriptor-limit.ts'
 import type { LaunchEvents, Launched, Launcher, LaunchPlan, LaunchTerms } from './launch-plan.ts'
-import { LauncherConnection, type StartLauncher, type Unbegun } from './launcher-connection.ts'
+import { LauncherConnection, type Unbegun } from './launcher-connection.ts'
 import { type Commission, PROTOCOL_VERSION } from './messages.ts'
-import { Reception } from './reception.ts'
+import { type StartLauncher, welcome } from './welcome.ts'
 
 /** A process that has not greeted by then is not going to. */
 const GREETING_MS = 10_000
@@ -16,6 +14,9 @@ const GREETING_MS = 10_000
 /** So many ends within so long are a loop. */
 const LOOP_ENDS = 3
 const LOOP_MS = 30_000
+
+/** What the programs of the system have, should the host be gone while one runs. */
+const PROGRAM_GRACE_MS = 1_000
 
 /** A launcher that was told to go takes milliseconds. */
 const DISMISSAL_MS = 2_000
@@ -29,6 +30,8 @@ export interface ProcessLauncherParts {
   /** Unclaimed FIFO names go with the start, so that a name can decide who begins it. */
   readonly claims: boolean
   readonly commission: Pick<Commission, 'nonce' | 'cookieVariable' | 'killWaitMs'>
+  /** What children are to have; undefined where it is known to be the launcher's own, and where it is not known. */
+  readonly descriptorLimit: DescriptorLimit | undefined
   randomName(): string
   /** A launcher is there from now on. */
   ready(): void
@@ -43,8 +46,8 @@ export class ProcessLauncher implements Launcher {
   #enabled = false
   #connection: LauncherConnection | undefined
   #connecting: Promise<void> | undefined
-  #process: ChildProcess | undefined
-  #reception: Reception | undefined
+  /** While one is awaited. */
+  #patience: AbortController | undefined
   #endedAt: number[] = []
   #counter = 0
   #closed = false
@@ -80,21 +83,17 @@ export class ProcessLauncher implements Launcher {
     if (!this.#enabled || this.#connection === undefined) return undefined
     const nothing = { kind: 'null' } as const
     const plan = { argv, cwd: '/', env, stdin: nothing, stdout: nothing, stderr: nothing }
+    const terms = { cookie: `${this.#parts.commission.nonce}.${argv[0]}`, graceMs: PROGRAM_GRACE_MS }
     return new Promise((resolve, reject) => {
       const fail = (cause: unknown): void => reject(cause instanceof Error ? cause : new Error(String(cause)))
-      const exited = ({ exitCode }: ExitFacts): void => (exitCode === 0 ? resolve() : fail(`${argv[0]} ended with ${exitCode}`))
-      this.launch(
-        plan,
-        { cookie: '', graceMs: 1_000 },
-        {
-          started: () => undefined,
-          fault: () => undefined,
-          failed: fail,
-          revoked: () => fail(`${argv[0]} was called off`),
-          lost: () => fail('the launcher was lost'),
-          exited,
-        },
-      )
+      this.launch(plan, terms, {
+        started: () => undefined,
+        fault: () => undefined,
+        failed: fail,
+        revoked: () => fail(`${argv[0]} was called off`),
+        lost: () => fail('the launcher was lost'),
+        exited: ({ exitCode }) => (exitCode === 0 ? resolve() : fail(`${argv[0]} ended with ${exitCode}`)),
+      })
     })
   }
 
@@ -110,66 +109,62 @@ export class ProcessLauncher implements Launcher {
   /** Every tree has been ended. Resolves when the process is gone. */
   async close(): Promise<void> {
     this.#closed = true
-    const connecting = this.#connecting
-    this.#reception?.close()
-    if (this.#connection === undefined) this.#process?.kill('SIGKILL')
-    await connecting
+    this.#patience?.abort(new Error('the runtime is closing'))
+    await this.#connecting
     await this.#connection?.dismiss(DISMISSAL_MS)
     this.#connection = undefined
   }
 
   #connect(): void {
     if (this.#connection !== undefined || this.#closed) return
-    this.#connecting ??= this.#greet()
-      .catch((error: unknown) => {
-        if (!this.#closed)
-          this.#parts.warnings.once('launcher', { err: error }, 'cannot start the launcher process; commands are started by the host itself')
-      })
+    const { warnings } = this.#parts
+    const fallBack = (error: unknown): void => {
+      if (this.#closed) return
+      warnings.once('launcher', { err: error }, 'cannot start the launcher process; commands are started by the host itself')
+    }
+    this.#connecting ??= this.#meet()
+      .catch(fallBack)
       .finally(() => {
         this.#connecting = undefined
       })
   }
 
-  async #greet(): Promise<void> {
-    const { directory, start, randomName, commission, clock, claims, ready } = this.#parts
+  async #meet(): Promise<void> {
     // In a turn of its own: making the process blocks, and an activation is under way.
     await new Promise((resolve) => setImmediate(resolve))
     if (this.#closed) return
-    const folder = directory.path()
-    const token = randomName()
-    const path = join(folder, `${this.#counter++}.sock`)
-    const reception = await Reception.open(path, token)
-    this.#reception = reception
+    const { clock, claims, directory, warnings, ready } = this.#parts
+    const patience = new AbortController()
+    this.#patience = patience
+    const late = clock.after(GREETING_MS, () => patience.abort(new Error(`no greeting within ${GREETING_MS} ms`)))
+    late.hold(false)
     try {
-      const child = start(folder)
-      this.#process = child
-      const guest = Promise.race([reception.guest, failureOf(child), this.#tooLate()])
-      const { stdin } = child
-      stdin?.on('error', () => undefined)
-      child.unref()
-      const told: Commission = { ...commission, version: PROTOCOL_VERSION, socket: basename(path), token, directories: directory.made }
-      stdin?.end(JSON.stringify(told))
-      const { socket, reader } = await guest
-      if (this.#closed) {
-        child.kill('SIGKILL')
-        return
-      }
-      this.#connection = new LauncherConnection(socket, reader, child, { clock, claims }, (unbegun) => this.#ended(unbegun))
+      // A cleaner may have taken the one there was.
+      directory.renew()
+      const welcomed = await welcome(directory.path(), this.#parts, this.#commission(), patience.signal)
+      const { limitFault } = welcomed.greeting
+      if (limitFault !== undefined)
+        warnings.log.debug({ fault: limitFault }, 'cannot restore the limit of open descriptors; commands have that of the host')
+      this.#connection = new LauncherConnection(welcomed, { clock, claims }, (unbegun) => this.#ended(unbegun))
       // What was made meanwhile.
       for (const made of directory.made) this.#connection.directoryMade(made)
       ready()
-    } catch (error) {
-      this.#process?.kill('SIGKILL')
-      throw error
     } finally {
-      reception.close()
+      late.cancel()
+      this.#patience = undefined
     }
   }
 
-  #tooLate(): Promise<never> {
-    return new Promise((_, reject) => {
-      this.#parts.clock.after(GREETING_MS, () => reject(new Error(`no greeting within ${GREETING_MS} ms`))).hold(false)
-    })
+  #commission(): Commission {
+    const { commission, descriptorLimit, directory, randomName } = this.#parts
+    return {
+      ...commission,
+      version: PROTOCOL_VERSION,
+      socket: `${this.#counter++}.sock`,
+      token: randomName(),
+      directories: [...directory.made],
+      ...(descriptorLimit !== undefined && { descriptorLimit }),
+    }
   }
 
   #ended(unbegun: readonly Unbegun[]): void {
@@ -187,12 +182,11 @@ export class ProcessLauncher implements Launcher {
     if (this.#enabled) this.#connect()
   }
 
-  #again({ plan, terms, events, redirect }: Unbegun): void {
-    const launched = this.launch(plan, terms, events)
-    if (launched.state === 'starting') redirect(launched.revoke)
-    if (launched.state !== 'started') return
+  /** By the host: another launcher is not there yet. */
+  #again({ plan, terms, events }: Unbegun): void {
+    const launched = this.#parts.host.launch(plan, terms, events)
     for (const end of [plan.stdout, plan.stderr]) if (end.kind === 'fifo') discard(end.path)
-    events.started(launched.process)
+    if (launched.state === 'started') events.started(launched.process)
   }
 }
 
@@ -201,17 +195,10 @@ function needsHost({ stdin, stdout, stderr }: LaunchPlan): boolean {
   return [stdin, stdout, stderr].some(({ kind }) => kind === 'pipe') || [stdout, stderr].some(({ kind }) => kind === 'inherit')
 }
 
-function failureOf(child: ChildProcess): Promise<never> {
-  return new Promise((_, reject) => {
-    child.once('error', reject)
-    child.once('exit', (code, signal) => reject(new Error(`the launcher process ended with ${signal ?? code} before it had greeted`)))
-  })
-}
-
 function discard(path: string): void {
   try {
     unlinkSync(path)
   } catch {
-    // The launcher that began it was faster.
+    // A cleaner was faster.
   }
 }

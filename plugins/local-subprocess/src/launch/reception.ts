@@ -1,14 +1,20 @@
 import { timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
 import { chmodSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { FrameReader } from './frames.ts'
 import { type Greeting, PROTOCOL_VERSION } from './messages.ts'
 
 /** A greeting is no longer than this. */
 const GREETING_BYTES = 1_024
 
+/** What the address of a socket can hold where it is shortest (macOS: 104 bytes with its end). The system cuts off the rest, without a word. */
+const ADDRESS_BYTES = 103
+
 /** Whoever has shown the token. */
 export interface Guest {
+  readonly greeting: Greeting
   readonly socket: Socket
   /** Holds what came behind the greeting. */
   readonly reader: FrameReader
@@ -25,21 +31,30 @@ export class Reception {
 
   private constructor(server: Server, token: string) {
     this.#server = server
-    this.guest = new Promise((resolve) => {
+    this.guest = new Promise((resolve, reject) => {
       server.on('connection', (socket) => this.#receive(socket, token, resolve))
+      // Out of descriptors, for instance.
+      server.on('error', reject)
     })
+    // Who opened it may have gone by then.
+    this.guest.catch(() => undefined)
   }
 
-  /** @throws what listen throws: a path of more than about 100 bytes, a directory that is not writable */
-  static async open(path: string, token: string): Promise<Reception> {
+  /** @throws what listen throws, and for a path that is too long */
+  static async open(directory: string, name: string, token: string): Promise<Reception> {
+    const path = join(directory, name)
+    if (Buffer.byteLength(path) > ADDRESS_BYTES)
+      throw new Error(`${path} is too long for a socket, which has ${ADDRESS_BYTES} bytes at most: set spillDirectory to a shorter path`)
     const server = createServer()
     const reception = new Reception(server, token)
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen(path, () => resolve())
-    })
+    try {
+      await once(server.listen(path), 'listening')
+      chmodSync(path, 0o600)
+    } catch (error) {
+      reception.close()
+      throw error
+    }
     server.unref()
-    chmodSync(path, 0o600)
     return reception
   }
 
@@ -56,25 +71,31 @@ export class Reception {
     socket.once('close', () => this.#visitors.delete(socket))
     const greetings = new FrameReader(GREETING_BYTES)
     const hear = (chunk: Buffer): void => {
-      try {
-        const [greeting, ...more] = greetings.push(chunk)
-        if (greeting === undefined) return
-        // It is answered before it says more.
-        if (!isWelcome(greeting, token) || more.length > 0) throw new Error('not the launcher')
-      } catch {
-        socket.destroy()
-        return
-      }
+      const greeting = greetingIn(greetings, chunk, token)
+      if (greeting === 'refused') socket.destroy()
+      if (greeting === 'refused' || greeting === undefined) return
       socket.off('data', hear)
       this.#visitors.delete(socket)
       this.close()
-      letIn({ socket, reader: new FrameReader() })
+      letIn({ greeting, socket, reader: new FrameReader() })
     }
     socket.on('data', hear)
   }
 }
 
-function isWelcome(said: unknown, token: string): boolean {
+/** Undefined until all of it is there. */
+function greetingIn(greetings: FrameReader, chunk: Buffer, token: string): Greeting | 'refused' | undefined {
+  try {
+    const [said, ...more] = greetings.push(chunk)
+    if (said === undefined) return undefined
+    // It is answered before it says more.
+    return isWelcome(said, token) && more.length === 0 ? said : 'refused'
+  } catch {
+    return 'refused'
+  }
+}
+
+function isWelcome(said: unknown, token: string): said is Greeting {
   const { type, version, token: shown } = (said ?? {}) as Partial<Greeting>
   if (type !== 'hello' || version !== PROTOCOL_VERSION || typeof shown !== 'string') return false
   const [one, other] = [Buffer.from(shown), Buffer.from(token)]

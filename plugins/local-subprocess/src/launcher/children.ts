@@ -74,10 +74,6 @@ export class Children {
 
   #begin({ id, plan, claim, cookie, graceMs }: SpawnMessage): void {
     const claimed = claim === undefined ? undefined : claimPath(claim)
-    if (claimed === 'called off') {
-      this.#say({ type: 'revoked', id })
-      return
-    }
     const child = new Child(id, this.#say)
     const launched = this.#launcher.launch(claimed === undefined ? plan : renamed(plan, claimed), { cookie, graceMs }, child.events)
     if (claimed !== undefined) discard(claimed.to)
@@ -130,14 +126,17 @@ interface Renaming {
   readonly to: string
 }
 
-/** Undefined where nothing can be renamed, on a file system that has become read-only: then the host cannot have called it off either. */
-function claimPath(from: string): Renaming | undefined | 'called off' {
+/**
+ * Undefined where that cannot be done. If the name is gone, because the host has called the launch off or a cleaner came by, the launch
+ * fails as the name is opened; on a file system that has become read-only the host cannot have called it off either.
+ */
+function claimPath(from: string): Renaming | undefined {
   const to = `${from}.claimed`
   try {
     renameSync(from, to)
     return { from, to }
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'called off' : undefined
+  } catch {
+    return undefined
   }
 }
 

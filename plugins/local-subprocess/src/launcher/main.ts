@@ -1,8 +1,10 @@
 import { rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { type DescriptorLimit, restoring } from '../launch/descriptor-limit.ts'
 import { encodeFrame, FrameReader } from '../launch/frames.ts'
 import { type Commission, type Greeting, type HostMessage, hostMessage, type LauncherMessage, PROTOCOL_VERSION } from '../launch/messages.ts'
+import { runProgram } from '../run-program.ts'
 import { Children } from './children.ts'
 
 /*
@@ -10,11 +12,17 @@ import { Children } from './children.ts'
  * Node's own modules only. It takes no decision of its own but that one.
  */
 
+const FAULT_CHARACTERS = 200
+
+/** Somebody who is just ending may still write into it. */
+const REMOVALS = 5
+
 // A signal to whatever group or tree it is taken for is no reason to leave: it goes with its host.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => undefined)
 
 const commission = JSON.parse(await text(process.stdin)) as Commission
 if (commission.version !== PROTOCOL_VERSION) process.exit(1)
+const limitFault = await restore(commission.descriptorLimit)
 
 const socket = connect(commission.socket)
 const directories = new Set(commission.directories)
@@ -39,7 +47,9 @@ function hear(message: HostMessage): void {
   }
 }
 
-socket.on('connect', () => say({ type: 'hello', version: PROTOCOL_VERSION, token: commission.token }))
+socket.on('connect', () =>
+  say({ type: 'hello', version: PROTOCOL_VERSION, token: commission.token, ...(limitFault !== undefined && { limitFault }) }),
+)
 socket.on('data', (chunk: Buffer) => {
   for (const message of reader.push(chunk).map(hostMessage)) hear(message)
 })
@@ -52,6 +62,26 @@ socket.once('close', () => {
 /** The host is gone: nothing of it stays. */
 async function outlive(): Promise<void> {
   await children.end()
-  for (const path of directories) rmSync(path, { recursive: true, force: true })
+  for (const path of directories) remove(path)
   process.exit(0)
+}
+
+/** What stays is swept at the next start of a host. */
+function remove(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true, maxRetries: REMOVALS })
+  } catch {
+    // Read-only by now, or of one that could not be ended.
+  }
+}
+
+/** Gives back what went wrong, in few words. */
+async function restore(limit: DescriptorLimit | undefined): Promise<string | undefined> {
+  if (limit === undefined) return undefined
+  try {
+    await runProgram(...restoring(process.pid, limit))
+    return undefined
+  } catch (error) {
+    return String(error).slice(0, FAULT_CHARACTERS)
+  }
 }
