@@ -31,7 +31,13 @@ export const LAUNCHER = process.env.TENON_TEST_LAUNCHER === 'host' ? 'host' : 'p
 
 /** A provider over the real machine, closed with the test at the latest. A launcher process is there when it resolves, if it can be. */
 export async function openProvider(
-  change: { world?: Partial<World>; settings?: Partial<Settings>; rules?: Partial<ScrubRules>; leavesSurvivors?: boolean } = {},
+  change: {
+    world?: Partial<World>
+    settings?: Partial<Settings>
+    rules?: Partial<ScrubRules>
+    leavesSurvivors?: boolean
+    awaitsLauncher?: boolean
+  } = {},
 ): Promise<Opened> {
   const directory = mkdtempSync(join(tmpdir(), 'subprocess-test-'))
   const said: Said[] = []
@@ -59,7 +65,7 @@ export async function openProvider(
     rmSync(directory, { recursive: true, force: true })
     if (failure !== undefined && change.leavesSurvivors !== true) throw failure
   })
-  await runtime.launcher.idle()
+  if (change.awaitsLauncher !== false) await runtime.launcher.idle()
   return { subprocess, runtime, said, directory, close: () => runtime.close() }
 }
 

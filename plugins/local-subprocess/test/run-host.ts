@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
-const PROGRAM = fileURLToPath(new URL('programs/host.mjs', import.meta.url))
+function program(name: string): string {
+  return fileURLToPath(new URL(`programs/${name}.mjs`, import.meta.url))
+}
 
 export interface HostRun {
   /** What the host said, one object a line. */
@@ -23,8 +25,13 @@ export interface Host {
 
 /** Plays a scenario of `programs/host.mjs` in a process of its own. `wrapper` is put in front of `node`. */
 export function startHost(scenario: readonly string[], wrapper: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Host {
-  const [program = '', ...args] = [...wrapper, process.execPath, PROGRAM, ...scenario]
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })
+  return startProgram('host', scenario, wrapper, env)
+}
+
+/** The same with another program. */
+export function startProgram(name: string, parameters: readonly string[], wrapper: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Host {
+  const [file = '', ...args] = [...wrapper, process.execPath, program(name), ...parameters]
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })
   onTestFinished(() => void child.kill('SIGKILL'))
   const facts: Record<string, unknown>[] = []
   const waiting: ((each: Record<string, unknown>) => void)[] = []

@@ -2,42 +2,9 @@
 import { spawn } from 'node:child_process'
 import { getEventListeners } from 'node:events'
 import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { Kernel } from '@tenon/kernel'
-import localSubprocess from '@tenon/plugin-local-subprocess'
-import { Subprocess } from '@tenon/subprocess'
+import { boot, line, say, tail } from './boot.mjs'
 
 const [scenario, ...parameters] = process.argv.slice(2)
-const tail = { maxBytes: 65_536 }
-const say = (facts) => process.stdout.write(`${JSON.stringify(facts)}\n`)
-
-const launcher = process.env.TENON_TEST_LAUNCHER ?? 'process'
-
-async function boot(config, logger) {
-  const kernel = new Kernel({ logger })
-  await kernel.load(localSubprocess, { launcher, ...config }).ready()
-  const subprocess = kernel.get(Subprocess)
-  const spec = (argv, change = {}) => ({ argv, cwd: '/', stdin: 'ignore', stdout: tail, stderr: tail, graceMs: 1_000, ...change })
-  // Until the launcher is there the host itself starts commands.
-  const parent = async () => {
-    const handle = subprocess.spawn(spec(['sh', '-c', 'echo $PPID']))
-    await handle.done
-    return Number(handle.output.stdout.readFrom(0).text)
-  }
-  if (launcher === 'process') while ((await parent()) === process.pid) await new Promise((resolve) => setTimeout(resolve, 5))
-  return {
-    kernel,
-    spawn: (argv, change) => subprocess.spawn(spec(argv, change)),
-    sh: (script, change) => subprocess.spawn(spec(['sh', '-c', script], change)),
-  }
-}
-
-/** Resolves with the first line of the output. */
-async function line(handle) {
-  const { stdout } = handle.output
-  while (!stdout.readFrom(0).text.includes('\n')) await stdout.changed(stdout.size(), AbortSignal.timeout(10_000))
-  return stdout.readFrom(0).text.split('\n')[0]
-}
-
 const descriptors = () => readdirSync('/proc/self/fd').length
 
 /** Trees that TERM does not end: in the group, out of it, stopped, left by a leader that is gone. */
@@ -53,6 +20,12 @@ async function stubborn({ sh }) {
 }
 
 const scenarios = {
+  async parent() {
+    const { kernel, parent } = await boot()
+    say({ parent })
+    await kernel.close()
+  },
+
   async exits([how]) {
     const host = await boot()
     say({ pids: await stubborn(host) })
