@@ -1,10 +1,12 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { COOKIE_VARIABLE } from '@tenon/subprocess'
-import { expect, it, onTestFinished } from 'vitest'
-import { LinuxTable } from '../src/tree/linux-table.ts'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { isAlive } from './alive.ts'
+import { killMarked, marked } from './marked.ts'
+import { openLaunched, textOf } from './open-launched.ts'
+import { spec } from './open-provider.ts'
 import { startProgram } from './run-host.ts'
 
 const GRACE_MS = 3_000
@@ -15,13 +17,6 @@ function ownTemp(): string {
   const directory = mkdtempSync(join(tmpdir(), 'host-test-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   return directory
-}
-
-/** All processes with a cookie of the runtime. */
-async function marked(nonce: string): Promise<number[]> {
-  const snapshot = await new LinuxTable(COOKIE_VARIABLE).snapshot()
-  if (snapshot === undefined) throw new Error('cannot read the process table')
-  return [...snapshot.entries.values()].filter((entry) => !entry.zombie && snapshot.cookie(entry)?.startsWith(`${nonce}.`)).map(({ pid }) => pid)
 }
 
 it.each([
@@ -35,7 +30,7 @@ it.each([
     const host = startProgram('doomed', [how, String(GRACE_MS)], [], { TMPDIR: temp, ...env })
     const { parent, nonce } = (await host.next()) as { parent: number; nonce: string }
     onTestFinished(async () => {
-      for (const pid of await marked(nonce)) process.kill(pid, 'SIGKILL')
+      await killMarked(nonce)
       if (isAlive(parent)) process.kill(parent, 'SIGKILL')
     })
     if (how === 'wait') {
@@ -51,3 +46,34 @@ it.each([
     await expect.poll(left, { timeout: Math.max(1, ended.endedAt + BOUND_MS - Date.now()) }).toEqual([false, ['second'], []])
   },
 )
+
+describe('a host that is a command of another', () => {
+  /** The inner host, with its twelve trees. */
+  async function nested(graceMs: number) {
+    const opened = await openLaunched()
+    const temp = ownTemp()
+    const program = fileURLToPath(new URL('programs/doomed.mjs', import.meta.url))
+    const handle = opened.subprocess.spawn(spec([process.execPath, program, 'wait', '1000'], { env: { TMPDIR: temp }, graceMs }))
+    await expect.poll(() => textOf(handle), { timeout: 20_000 }).toContain('\n')
+    const { parent, nonce } = JSON.parse(textOf(handle)) as { parent: number; nonce: string }
+    onTestFinished(() => killMarked(nonce))
+    return { handle, temp, parent, nonce }
+  }
+
+  it('LN-02 LN-08 its launcher is of its tree: who waits for it waits until nothing of the inner host is left', async () => {
+    const { handle, temp, parent, nonce } = await nested(8_000)
+    expect(parent).not.toBe(handle.pid)
+    expect(await handle.survivors()).toBeGreaterThan(10)
+    handle.terminate()
+    expect(await handle.done).toEqual({ exitCode: null, signal: 'SIGTERM' })
+    expect(await handle.waitForExit(AbortSignal.timeout(20_000))).toBe(true)
+    expect([isAlive(parent), await marked(nonce), readdirSync(temp), readdirSync(join(temp, 'second'))]).toEqual([false, [], ['second'], []])
+  })
+
+  it('LN-02 LN-08 where the outer grace is too short for that, its launcher is ended too', async () => {
+    const { handle, parent } = await nested(200)
+    handle.terminate()
+    expect(await handle.waitForExit(AbortSignal.timeout(20_000))).toBe(true)
+    expect(isAlive(parent)).toBe(false)
+  })
+})

@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { systemWorld } from '../src/system-world.ts'
+import { isAlive } from './alive.ts'
+import { launcherOf, type OpenedLauncher, openLaunched, parentOf, saidAs, textOf } from './open-launched.ts'
+import { sh } from './open-provider.ts'
+
+const ODD = fileURLToPath(new URL('programs/odd-launcher.mjs', import.meta.url))
+
+/** The first launcher is odd in the given way, later ones are as they should be. */
+async function openOdd(way: string): Promise<OpenedLauncher> {
+  const real = systemWorld().startLauncher
+  let started = 0
+  const startLauncher = (cwd: string): ChildProcess =>
+    started++ > 0 ? real(cwd) : spawn(process.execPath, [ODD, way], { cwd, stdio: ['pipe', 'ignore', 'inherit'], detached: true })
+  return openLaunched({ world: { startLauncher } })
+}
+
+async function expectReplaced(opened: OpenedLauncher): Promise<void> {
+  await expect.poll(() => isAlive(opened.launcher)).toBe(false)
+  await opened.runtime.launcher.idle()
+  expect(launcherOf(opened)).not.toBe(opened.launcher)
+  expect(await parentOf(opened)).toBe(launcherOf(opened))
+  expect(saidAs(opened, 'warn')).toEqual([expect.stringContaining('the launcher process ended')])
+  await expect.poll(() => [opened.runtime.starting.size, opened.runtime.live.size, opened.runtime.open.size]).toEqual([0, 0, 0])
+}
+
+describe('a launcher that does what it should not', () => {
+  it.each(['garbage', 'unknown', 'confused', 'half', 'silence'])(
+    'LN-03 LN-04 (%s) is replaced, and the command it was given runs once, elsewhere',
+    async (way) => {
+      const opened = await openOdd(way)
+      const handle = opened.subprocess.spawn(sh('cat; echo ran; echo err >&2; exit 3', { stdin: { data: 'in ' } }))
+      expect(handle.pid).toBeUndefined()
+      expect(await handle.started).toBe(true)
+      expect(await handle.done).toEqual({ exitCode: 3, signal: null })
+      expect([textOf(handle), handle.output.stderr?.readFrom(0).text]).toEqual(['in ran\n', 'err\n'])
+      expect(await handle.waitForExit()).toBe(true)
+      await expectReplaced(opened)
+    },
+  )
+
+  it('LN-03 LN-07 and where it cannot run elsewhere either, that is told', async () => {
+    const opened = await openOdd('garbage')
+    const handle = opened.subprocess.spawn(sh('true', { argv: ['no-such-program-anywhere'] }))
+    await expect(handle.done).rejects.toMatchObject({ code: 'SPAWN_FAILED', cause: { code: 'ENOENT' } })
+    expect(await handle.started).toBe(false)
+    await expectReplaced(opened)
+  })
+})
+
+describe('a launcher that is gone between the claim and the answer', () => {
+  it('LN-03 LN-07 with nothing started: it is not begun again, and nobody knows whether it ran', async () => {
+    const opened = await openOdd('claimed')
+    const handle = opened.subprocess.spawn(sh('echo ran'))
+    expect(await handle.done).toEqual({ exitCode: null, signal: null, lost: true })
+    expect([await handle.started, handle.pid, textOf(handle), handle.output.stdout?.finished]).toEqual([true, undefined, '', true])
+    expect([await handle.waitForExit(), await handle.survivors()]).toEqual([true, 0])
+    handle.terminate()
+    await expectReplaced(opened)
+  })
+
+  it('LN-03 LN-07 with the program started: it is found by its cookie, and looked after to its end', async () => {
+    const opened = await openOdd('started')
+    const handle = opened.subprocess.spawn(sh('echo ran; read line; echo "after $line"', { stdin: 'pipe' }))
+    expect(await handle.started).toBe(true)
+    expect(isAlive(handle.pid ?? 0)).toBe(true)
+    handle.stdin?.end('loss\n')
+    expect(await handle.done).toEqual({ exitCode: null, signal: null, lost: true })
+    expect(textOf(handle)).toBe('ran\nafter loss\n')
+    expect(await handle.waitForExit()).toBe(true)
+    await expectReplaced(opened)
+  })
+
+  it('LN-03 LN-07 with the program started and an abort on its way: it is ended', async () => {
+    const opened = await openOdd('started')
+    const handle = opened.subprocess.spawn(sh('trap "" TERM; while :; do sleep 0.05; done', { graceMs: 200 }))
+    await expect.poll(() => opened.runtime.launcher.pid).not.toBe(opened.launcher)
+    handle.terminate()
+    expect(await handle.done).toEqual({ exitCode: null, signal: null, lost: true })
+    expect([await handle.waitForExit(), isAlive(handle.pid ?? 0)]).toEqual([true, false])
+    await expectReplaced(opened)
+  })
+})

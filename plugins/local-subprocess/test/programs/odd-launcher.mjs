@@ -1,0 +1,51 @@
+// A launcher that greets as it should, and then does something else with the first command it is given.
+import { spawn } from 'node:child_process'
+import { unlinkSync } from 'node:fs'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { encodeFrame, FrameReader } from '../../dist/launch/frames.js'
+import { HostLauncher } from '../../dist/launch/host-launcher.js'
+
+const { socket: path, token, version } = JSON.parse(await text(process.stdin))
+const socket = connect(path)
+const say = (message) => socket.write(encodeFrame(message))
+const leave = () => process.kill(process.pid, 'SIGKILL')
+const nothing = () => undefined
+
+const ways = {
+  /** What nobody understands. */
+  garbage: () => socket.write('garbage, and more of it'),
+  /** What is framed well, and means nothing. */
+  unknown: () => say({ type: 'hooray' }),
+  /** The beginning of an answer, and no more. */
+  half: ({ id }) => socket.write(encodeFrame({ type: 'started', id, pid: 1 }).subarray(0, 9)),
+  /** Nothing. */
+  silence: nothing,
+  /** An answer to what nobody asked, and one that comes too early; then the end. */
+  confused({ id }) {
+    say({ type: 'exited', id: id + 1_000, exitCode: 0, signal: null })
+    say({ type: 'pong' })
+    say({ type: 'revoked', id: id + 1_000 })
+    setTimeout(leave, 100)
+  },
+  /** Dies with the launch claimed, and nothing started. */
+  claimed({ claim }) {
+    unlinkSync(claim)
+    leave()
+  },
+  /** Dies with the program started, and nobody told. */
+  started({ claim, plan }) {
+    const events = { started: nothing, failed: nothing, revoked: nothing, exited: nothing, fault: nothing }
+    new HostLauncher(spawn, process.platform).launch(plan, {}, events)
+    unlinkSync(claim)
+    leave()
+  },
+}
+
+socket.on('connect', () => say({ type: 'hello', version, token }))
+const reader = new FrameReader()
+socket.on('data', (chunk) => {
+  // The FIFOs of the stock are made by commands too.
+  for (const message of reader.push(chunk)) if (message.claim !== undefined) ways[process.argv[2]](message)
+})
+socket.on('close', () => process.exit(0))
