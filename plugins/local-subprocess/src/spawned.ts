@@ -122,26 +122,27 @@ export class Spawned implements SubprocessHandle {
 
   #follow(launched: Launched): Writable | undefined {
     if (launched.state === 'failed') return undefined
-    const { stdout, stderr } = this.#channels
-    const pipes = launched.state === 'started' ? launched : undefined
-    stdout.attach(pipes?.stdout, this.#runtime.open)
-    stderr.attach(pipes?.stderr, this.#runtime.open)
-    if (launched.state === 'started') this.#own(launched.process, launched.stdin)
-    else {
-      this.#revoke = launched.revoke
-      this.#runtime.starting.add(this)
-    }
+    if (launched.state === 'started') this.#own(launched.process, launched)
+    else this.#expect(launched.revoke)
     const { signal } = this.#asked
     if (signal !== undefined) this.#forgetAbort = this.#runtime.aborts.on(signal, () => this.terminate())
-    return this.#feed?.stream ?? pipes?.stdin
+    return this.#feed?.stream ?? (launched.state === 'started' ? launched.stdin : undefined)
   }
 
-  #own(process: StartedProcess, stdin: Writable | undefined): void {
+  #expect(revoke: () => void): void {
+    this.#revoke = revoke
+    this.#runtime.starting.add(this)
+    this.#channels.stdout.promise(this.#runtime.open)
+    this.#channels.stderr.promise(this.#runtime.open)
+  }
+
+  /** `pipes` are the host's ends of them. Without these somebody else has launched it, and the names of FIFOs are gone. */
+  #own(process: StartedProcess, pipes: Pipes | undefined): void {
     const { stdout, stderr } = this.#channels
     this.#pid = process.pid
-    stdout.started()
-    stderr.started()
-    this.#feed?.started(stdin)
+    stdout.attach(pipes?.stdout, this.#runtime.open, pipes !== undefined)
+    stderr.attach(pipes?.stderr, this.#runtime.open, pipes !== undefined)
+    this.#feed?.started(pipes?.stdin)
     const { graceMs, argv } = this.#asked
     this.#tracked = this.#runtime.live.own(
       { ...process, cookie: this.#cookie, graceMs, program: argv[0] },
@@ -184,8 +185,8 @@ export class Spawned implements SubprocessHandle {
       this.#tracked.tree.orphan()
       return
     }
-    this.#channels.stdout.started()
-    this.#channels.stderr.started()
+    this.#channels.stdout.attach(undefined, this.#runtime.open, true)
+    this.#channels.stderr.attach(undefined, this.#runtime.open, true)
     this.#feed?.started(undefined)
     this.#settleStart(true)
     this.#exited(LOST)
@@ -253,6 +254,8 @@ export class Spawned implements SubprocessHandle {
     this.#reject(error)
   }
 }
+
+type Pipes = Pick<Extract<Launched, { state: 'started' }>, 'stdin' | 'stdout' | 'stderr'>
 
 const LOST: ExitFacts = { exitCode: null, signal: null, lost: true }
 

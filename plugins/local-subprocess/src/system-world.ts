@@ -48,11 +48,8 @@ export function systemWorld(): World {
 /** From `src`, from `dist`, and from a bundle of `dist` all the same. */
 const LAUNCHER = fileURLToPath(new URL('../dist/launcher/main.js', import.meta.url))
 
-/**
- * Few threads, and memory that does not grow: it does next to nothing, and stays as long as the host. Left alone, V8 lets 8 MiB of dead
- * process handles pile up before it looks at them; to look at everything each time takes it 2 ms. The limit is room for the largest frame.
- */
-const LAUNCHER_FLAGS = ['--max-old-space-size=512', '--max-semi-space-size=1', '--gc-global', '--v8-pool-size=0', '--no-opt']
+/** Few threads and little memory: it does next to nothing, and stays as long as the host. The first is room for the largest frame. */
+const LAUNCHER_FLAGS = ['--max-old-space-size=512', '--max-semi-space-size=1', '--v8-pool-size=0', '--no-opt', '--expose-gc']
 
 /** Leads a session of its own, so that no signal to the host's reaches it; with no environment but what an outer runtime knows it by. */
 function startLauncher(cwd: string): ChildProcess {

@@ -1,4 +1,4 @@
-import { closeSync } from 'node:fs'
+import { closeSync, constants, openSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { OutputMode } from '@tenon/subprocess'
@@ -24,8 +24,8 @@ export interface Closable {
 }
 
 /**
- * One of the two outputs of a child, from before its launch until nothing can come any more: `open`, `attach` when a launch is under way,
- * `started` when the child holds its end; `cancel` at any point before that when nothing was started.
+ * One of the two outputs of a child, from before its launch until nothing can come any more: `open`, `promise` while it is not known whether
+ * the child starts, `attach` when it holds its end; `cancel` at any point before that when nothing was started.
  */
 export class OutputChannel implements Closable {
   /** Present for a collected stream. */
@@ -37,6 +37,8 @@ export class OutputChannel implements Closable {
   #fifo: Fifo | undefined
   /** Its read end is in use, and its name is there. */
   #attached: Fifo | undefined
+  /** Of a raw stream, standing in for the child's: one that is read without any writer would be at its end. */
+  #writeEnd: number | undefined
   #source: Source | undefined
 
   constructor(mode: OutputMode, parts: ChannelParts) {
@@ -48,6 +50,7 @@ export class OutputChannel implements Closable {
   /** A raw stream is a FIFO too: Node throws away what nobody has begun to read from a pipe of its own when the child exits. @throws EMFILE, ENFILE */
   open(): void {
     if (this.#mode !== 'inherit') this.#fifo = this.#parts.stock.take()
+    if (this.#mode === 'pipe' && this.#fifo !== undefined) this.#writeEnd = openSync(this.#fifo.path, constants.O_WRONLY | constants.O_NONBLOCK)
   }
 
   get end(): OutputEnd {
@@ -55,39 +58,30 @@ export class OutputChannel implements Closable {
     return this.#fifo === undefined ? { kind: 'pipe' } : { kind: 'fifo', path: this.#fifo.path }
   }
 
-  /** Whoever launches holds the other end, or a child does. `pipe` is the host's end of a pipe. Stays in `open` until nothing can come any more. */
-  attach(pipe: Readable | undefined, open: Set<Closable>): void {
-    const { capture } = this
-    if (capture === undefined) {
-      this.stream = this.#useFifo((descriptor) => new Socket({ fd: descriptor, readable: true, writable: false })) ?? pipe
-      if (this.stream === undefined) return
-      open.add(this)
-      this.stream.once('close', () => this.#ended(open))
-      return
-    }
-    open.add(this)
-    capture.onEnd = () => this.#ended(open)
-    try {
-      this.#source = this.#useFifo((descriptor) => new FifoSource(descriptor, this.#parts.buffer, capture))
-      if (this.#source === undefined && pipe !== undefined) this.#source = new PipeSource(pipe, capture)
-    } catch (error) {
-      // The child may run: it is no start failure any more, but a stream that cannot be read.
-      capture.end(error instanceof Error ? error.message : String(error))
-    }
+  /** A raw stream is there at once for whoever called; what is captured has time until the child is. */
+  promise(open: Set<Closable>): void {
+    if (this.capture === undefined) this.#attachRaw(undefined, open)
   }
 
-  /** The child holds its end: a name that nobody needs any more goes. */
-  started(): void {
-    if (!this.#parts.keepsNames) this.#discard()
+  /**
+   * The child holds its end. `pipe` is the host's end of a pipe; `isNamed` says whether the FIFO's name is still there. Stays in `open` until
+   * nothing can come any more.
+   */
+  attach(pipe: Readable | undefined, open: Set<Closable>, isNamed: boolean): void {
+    if (this.capture !== undefined) this.#attachCapture(this.capture, pipe, open)
+    else if (this.stream === undefined) this.#attachRaw(pipe, open)
+    this.#closeWriteEnd()
+    if (!this.#parts.keepsNames) this.#discard(isNamed)
   }
 
   /** Nothing was started. */
   cancel(): void {
     if (this.#fifo !== undefined) this.#parts.stock.cancel(this.#fifo)
     this.#fifo = undefined
+    this.#closeWriteEnd()
     this.close()
     this.capture?.end()
-    this.#discard()
+    this.#discard(true)
   }
 
   /** The leader has exited: takes what it left. Undefined if all of it is safe at once. */
@@ -109,14 +103,38 @@ export class OutputChannel implements Closable {
     this.stream?.destroy()
   }
 
-  #ended(open: Set<Closable>): void {
-    open.delete(this)
-    this.#discard()
+  #attachRaw(pipe: Readable | undefined, open: Set<Closable>): void {
+    this.stream = this.#useFifo((descriptor) => new Socket({ fd: descriptor, readable: true, writable: false })) ?? pipe
+    if (this.stream === undefined) return
+    open.add(this)
+    this.stream.once('close', () => this.#ended(open))
   }
 
-  #discard(): void {
-    if (this.#attached !== undefined) this.#parts.stock.discard(this.#attached)
+  #attachCapture(capture: Capture, pipe: Readable | undefined, open: Set<Closable>): void {
+    open.add(this)
+    capture.onEnd = () => this.#ended(open)
+    try {
+      this.#source = this.#useFifo((descriptor) => new FifoSource(descriptor, this.#parts.buffer, capture))
+      if (this.#source === undefined && pipe !== undefined) this.#source = new PipeSource(pipe, capture)
+    } catch (error) {
+      // The child runs: it is no start failure any more, but a stream that cannot be read.
+      capture.end(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  #ended(open: Set<Closable>): void {
+    open.delete(this)
+    this.#discard(true)
+  }
+
+  #discard(isNamed: boolean): void {
+    if (this.#attached !== undefined && isNamed) this.#parts.stock.discard(this.#attached)
     this.#attached = undefined
+  }
+
+  #closeWriteEnd(): void {
+    if (this.#writeEnd !== undefined) closeSync(this.#writeEnd)
+    this.#writeEnd = undefined
   }
 
   #useFifo<T>(use: (descriptor: number) => T): T | undefined {

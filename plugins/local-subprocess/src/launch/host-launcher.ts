@@ -22,11 +22,16 @@ export class HostLauncher implements Launcher {
     this.#assertRunnable = assertRunnable
   }
 
-  launch(plan: LaunchPlan, _terms: LaunchTerms, events: LaunchEvents): Launched {
+  /** `mayBegin` is asked when the child's ends are open, right before the start. */
+  launch(plan: LaunchPlan, _terms: LaunchTerms, events: LaunchEvents, mayBegin: () => boolean = () => true): Launched {
     const ends = new ChildEnds()
     try {
       this.#assertRunnable(plan)
       const stdio: StdioOptions = [ends.stdin(plan.stdin), ends.output(plan.stdout), ends.output(plan.stderr)]
+      if (!mayBegin()) {
+        process.nextTick(() => events.revoked())
+        return { state: 'failed' }
+      }
       const [program, ...args] = plan.argv
       const child = this.#spawn(program, args, {
         cwd: plan.cwd,

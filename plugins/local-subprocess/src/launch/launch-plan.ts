@@ -56,7 +56,7 @@ export interface LaunchEvents {
 export type Launched =
   /** With the host's ends of what the plan has as `pipe`. */
   | { readonly state: 'started'; readonly process: StartedProcess; readonly stdin?: Writable; readonly stdout?: Readable; readonly stderr?: Readable }
-  /** `failed` follows. */
+  /** `failed`, or `revoked`, follows. */
   | { readonly state: 'failed' }
   /** `started`, `failed` or `revoked` follows. `revoke` asks for the last, which the start may have overtaken. */
   | { readonly state: 'starting'; revoke(): void }

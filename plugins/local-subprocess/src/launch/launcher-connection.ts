@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { closeSync, constants, openSync, renameSync, unlinkSync } from 'node:fs'
+import { renameSync, unlinkSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import type { Clock, Timer } from '../clock.ts'
 import { encodeFrame, type FrameReader } from './frames.ts'
@@ -22,14 +22,12 @@ export interface Unbegun {
 interface Request extends Unbegun {
   readonly id: number
   readonly claim: string | undefined
-  /** The host's own write ends of the FIFOs: a reader without any writer would see the end of the stream. */
-  readonly writeEnds: number[]
   running: boolean
 }
 
 /**
  * One launcher process, from its greeting to its end. Who may begin a launch is decided by one step in the file system: the launcher
- * renames the first FIFO of the plan before it starts the program, the host removes it to call that off, and only one of the two can
+ * removes the name of the plan's first FIFO before it starts the program, the host does to call that off, and only one of the two can
  * succeed. So a launch that is not wanted any more never begins, even if the launcher is stopped and goes on an hour later.
  */
 export class LauncherConnection {
@@ -67,19 +65,15 @@ export class LauncherConnection {
 
   launch(plan: LaunchPlan, terms: LaunchTerms, events: LaunchEvents): Launched {
     const id = this.#counter++
-    const writeEnds: number[] = []
     try {
-      for (const end of [plan.stdout, plan.stderr])
-        if (end.kind === 'fifo') writeEnds.push(openSync(end.path, constants.O_WRONLY | constants.O_NONBLOCK))
       const claim = this.#claims ? claimOf(plan) : undefined
       this.#send({ type: 'spawn', id, plan, ...terms, ...(claim !== undefined && { claim }) })
-      const request: Request = { id, plan, terms, events, claim, writeEnds, running: false }
+      const request: Request = { id, plan, terms, events, claim, running: false }
       this.#requests.set(id, request)
       this.#owe()
       this.#socket.ref()
       return { state: 'starting', revoke: () => this.#revoke(request) }
     } catch (cause) {
-      for (const descriptor of writeEnds) closeSync(descriptor)
       // Never before `launch` returned.
       process.nextTick(() => events.failed(cause))
       return { state: 'failed' }
@@ -125,7 +119,6 @@ export class LauncherConnection {
     const { events } = request
     if (message.type === 'started') {
       request.running = true
-      closeEnds(request)
       events.started({ pid: message.pid, ...(message.start !== undefined && { start: message.start }) })
     } else if (message.type === 'fault') {
       events.fault(toError(message.error))
@@ -148,7 +141,6 @@ export class LauncherConnection {
   }
 
   #forget(request: Request): void {
-    closeEnds(request)
     this.#requests.delete(request.id)
     if (this.#requests.size === 0) this.#socket.unref()
   }
@@ -187,11 +179,8 @@ export class LauncherConnection {
       if (plan === undefined) lost.push(request)
       else unbegun.push({ ...request, plan })
     }
-    const requests = [...this.#requests.values()]
     this.#requests.clear()
     this.#ended(unbegun)
-    // Only now, since whoever launches in this one's place holds the ends from here on.
-    for (const request of requests) closeEnds(request)
     for (const { events } of lost) events.lost()
   }
 
@@ -212,10 +201,6 @@ function withdrawn({ plan, claim }: Request): LaunchPlan | undefined {
   const path = `${claim}.again`
   if (claim === undefined || !succeeds(() => renameSync(claim, path))) return undefined
   return plan.stdout.kind === 'fifo' ? { ...plan, stdout: { kind: 'fifo', path } } : { ...plan, stderr: { kind: 'fifo', path } }
-}
-
-function closeEnds({ writeEnds }: Request): void {
-  for (const descriptor of writeEnds.splice(0)) closeSync(descriptor)
 }
 
 function succeeds(step: () => void): boolean {

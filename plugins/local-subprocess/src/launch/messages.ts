@@ -27,7 +27,7 @@ export interface SpawnMessage extends LaunchTerms {
   readonly type: 'spawn'
   readonly id: number
   readonly plan: LaunchPlan
-  /** A FIFO of the plan. Whoever moves it first decides: the launcher that the launch begins, the host that it does not. */
+  /** A FIFO of the plan. Whoever takes its name first decides: the launcher that the launch begins, the host that it does not. */
   readonly claim?: string
 }
 

@@ -52,6 +52,7 @@ socket.on('connect', () =>
 )
 socket.on('data', (chunk: Buffer) => {
   for (const message of reader.push(chunk).map(hostMessage)) hear(message)
+  children.flush()
 })
 socket.on('error', () => undefined)
 socket.once('close', () => {
