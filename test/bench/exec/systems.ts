@@ -7,7 +7,7 @@ import { type SpawnSpec, Subprocess } from '@tenon/subprocess'
 import { execa } from 'execa'
 import nanoSpawn from 'nano-spawn'
 import { $ as zx } from 'zx'
-import { launcherOf } from '../launch/launched.ts'
+import { launcherOf } from '../../launcher-of.ts'
 
 export interface Tenon extends AsyncDisposable {
   readonly subprocess: Subprocess

@@ -1,6 +1,7 @@
 import { Kernel, type Plugin } from '@tenon/kernel'
 import localSubprocess from '@tenon/plugin-local-subprocess'
 import { type SpawnSpec, Subprocess } from '@tenon/subprocess'
+import { launcherOf } from '../../launcher-of.ts'
 
 const OUTPUT = { maxBytes: 64_000, spill: { maxBytes: 64 * 1024 ** 2 } }
 
@@ -27,15 +28,4 @@ export async function bootProvider(launcher: 'process' | 'host'): Promise<Provid
   const subprocess = kernel.get(Subprocess)
   if (subprocess === undefined) throw new Error('the row provides nothing')
   return { subprocess, [Symbol.asyncDispose]: () => kernel[Symbol.asyncDispose]() }
-}
-
-/** Pid of the launcher: until it is there the host is the parent of its commands. */
-export async function launcherOf(subprocess: Subprocess): Promise<number> {
-  for (;;) {
-    const handle = subprocess.spawn(collecting(['sh', '-c', 'echo $PPID']))
-    await handle.done
-    const parent = Number(handle.output.stdout?.readFrom(0).text)
-    if (parent !== process.pid) return parent
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
 }

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { execa } from 'execa'
+import { launcherOf } from '../../launcher-of.ts'
 import { bare } from '../exec/systems.ts'
 import { measureInChild } from '../measuring/child.ts'
 import { summarize } from '../measuring/statistics.ts'
 import { withBash } from '../tools/compositions.ts'
-import { bootProvider, collecting, launcherOf, openProvider } from './launched.ts'
+import { bootProvider, collecting, openProvider } from './launched.ts'
 
 const CALLS_PER_ROUND = 10
 

@@ -11,8 +11,8 @@ import toolsPlugin from '@tenon/plugin-tools'
 import { openSession, type Session } from '@tenon/session'
 import { Subprocess } from '@tenon/subprocess'
 import { Tools } from '@tenon/tools'
+import { launcherOf } from '../../launcher-of.ts'
 import { ScriptedShell } from '../../shell-tool/scripted-shell.ts'
-import { launcherOf } from '../launch/launched.ts'
 
 /** An executor whose commands end as soon as they are started, and which remembers none of them. */
 export function instantShell(): ScriptedShell {

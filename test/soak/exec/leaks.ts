@@ -6,7 +6,7 @@ import { COOKIE_VARIABLE } from '@tenon/subprocess'
 import type { World } from './world.ts'
 
 /** Where to look. */
-export type Place = Pick<World, 'folder' | 'session'>
+export type Place = Pick<World, 'folder' | 'session' | 'launcher'>
 
 /** What there is of everything that can leak, other than memory. */
 export interface Holdings {
@@ -22,6 +22,7 @@ export function holdings(world: Place, nonce: string | undefined): Holdings {
   const count = (what: string, by = 1): void => void counts.set(what, (counts.get(what) ?? 0) + by)
   for (const pid of processesOf(nonce)) count(`process ${pid}`)
   for (const descriptor of readdirSync('/proc/self/fd')) count(`descriptor of ${targetOf(descriptor)}`)
+  count('descriptor of the launcher', descriptorsOf(world.launcher))
   for (const file of files(world.folder)) count(`file ${file}`)
   for (const resource of process.getActiveResourcesInfo()) count(`resource ${resource}`)
   for (const event of process.eventNames()) count(`listener of process ${String(event)}`, process.listenerCount(event))
@@ -90,6 +91,15 @@ function read(path: string): string {
     return readFileSync(path, 'latin1')
   } catch {
     return ''
+  }
+}
+
+function descriptorsOf(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length
+  } catch {
+    // It is gone.
+    return 0
   }
 }
 

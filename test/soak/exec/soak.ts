@@ -68,7 +68,9 @@ export class Soak {
     await this.#commands(world, Math.min(200, this.#extent.commands))
     await settle(world)
     const before = holdings(world, nonce)
-    const stray = [...before.counts.keys()].filter((what) => what.startsWith('process ') || what.endsWith('.out') || what.endsWith('.in'))
+    const isStray = (what: string): boolean =>
+      (what.startsWith('process ') && !what.startsWith(`process ${world.launcher} `)) || what.endsWith('.out') || what.endsWith('.in')
+    const stray = [...before.counts.keys()].filter(isStray)
     // What lives on a little is judged by the looks that follow; these here would become the measure.
     for (const what of stray) (before.counts as Map<string, number>).delete(what)
     const each = Math.ceil(this.#extent.commands / CHECKPOINTS)

@@ -7,6 +7,7 @@ import localBash from '@tenon/plugin-local-bash'
 import localSubprocess from '@tenon/plugin-local-subprocess'
 import { Shell } from '@tenon/shell'
 import { COOKIE_VARIABLE, type OutputReader, Subprocess } from '@tenon/subprocess'
+import { launcherOf } from '../../launcher-of.ts'
 
 /** Small, so that overflow and its end are everyday matters. */
 export const MAX_OUTPUT_BYTES = 64_000
@@ -25,6 +26,7 @@ export class World implements AsyncDisposable {
   /** Whatever the rows warned of: nothing here is a reason for a warning. */
   readonly warnings: string[] = []
   readonly #kernel: Kernel
+  #launcher = 0
   /** Files that nobody has released yet; see `release`. */
   #kept: OutputReader[] = []
 
@@ -38,7 +40,13 @@ export class World implements AsyncDisposable {
     const config = { maxOutputBytes: MAX_OUTPUT_BYTES, maxSpillBytes: MAX_SPILL_BYTES, graceMs: GRACE_MS, cwd: world.folder }
     world.#kernel.load(localSubprocess as Plugin<never> as Plugin, { spillDirectory: world.folder }, { id: 'processes' })
     await world.#kernel.load(localBash as Plugin<never> as Plugin, config, { id: 'executor' }).ready()
+    world.#launcher = await launcherOf(world.subprocess)
     return world
+  }
+
+  /** Pid of the process that starts the commands; 0 before the world is open. */
+  get launcher(): number {
+    return this.#launcher
   }
 
   get shell(): Shell {
