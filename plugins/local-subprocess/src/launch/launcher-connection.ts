@@ -8,7 +8,7 @@ import { type HostMessage, type LauncherMessage, launcherMessage, toError } from
 import { exitOf } from './process-exit.ts'
 import type { Welcomed } from './welcome.ts'
 
-/** A launcher that owes an answer is asked every so often, and counts as hung after so many times without a word. */
+/** A launcher that owes an answer counts as hung after so many steps without a word. */
 const PATIENCE_STEP_MS = 1_000
 const PATIENCE_STEPS = 5
 
@@ -19,10 +19,11 @@ export interface Unbegun {
   readonly events: LaunchEvents
 }
 
-interface Request extends Unbegun {
+interface Request {
   readonly id: number
-  readonly claim: string | undefined
-  running: boolean
+  readonly events: LaunchEvents
+  /** Until the program runs it may have to be called off, or launched again. Nothing of it is kept beyond that: a plan may be large. */
+  pending: { readonly plan: LaunchPlan; readonly terms: LaunchTerms; readonly claim: string | undefined } | undefined
 }
 
 /**
@@ -68,7 +69,7 @@ export class LauncherConnection {
     try {
       const claim = this.#claims ? claimOf(plan) : undefined
       this.#send({ type: 'spawn', id, plan, ...terms, ...(claim !== undefined && { claim }) })
-      const request: Request = { id, plan, terms, events, claim, running: false }
+      const request: Request = { id, events, pending: { plan, terms, claim } }
       this.#requests.set(id, request)
       this.#owe()
       this.#socket.ref()
@@ -118,7 +119,7 @@ export class LauncherConnection {
     if (request === undefined) return
     const { events } = request
     if (message.type === 'started') {
-      request.running = true
+      request.pending = undefined
       events.started({ pid: message.pid, ...(message.start !== undefined && { start: message.start }) })
     } else if (message.type === 'fault') {
       events.fault(toError(message.error))
@@ -131,8 +132,9 @@ export class LauncherConnection {
   }
 
   #revoke(request: Request): void {
-    if (!this.#requests.has(request.id) || request.running) return
-    const { id, claim, events } = request
+    const { id, pending, events } = request
+    if (!this.#requests.has(id) || pending === undefined) return
+    const { claim } = pending
     if (claim !== undefined && succeeds(() => unlinkSync(claim))) {
       this.#forget(request)
       process.nextTick(() => events.revoked())
@@ -172,16 +174,17 @@ export class LauncherConnection {
     this.#closing = true
     // A connection that broke with its launcher alive: nothing it does from now on would be heard of.
     this.#process.kill('SIGKILL')
-    const unbegun: Unbegun[] = []
-    const lost: Request[] = []
-    for (const request of this.#requests.values()) {
-      const plan = request.running ? undefined : withdrawn(request)
-      if (plan === undefined) lost.push(request)
-      else unbegun.push({ ...request, plan })
-    }
+    const requests = [...this.#requests.values()]
     this.#requests.clear()
+    const unbegun: Unbegun[] = []
+    const lost: LaunchEvents[] = []
+    for (const { pending, events } of requests) {
+      const plan = pending && withdrawn(pending.plan, pending.claim)
+      if (pending === undefined || plan === undefined) lost.push(events)
+      else unbegun.push({ plan, terms: pending.terms, events })
+    }
     this.#ended(unbegun)
-    for (const { events } of lost) events.lost()
+    for (const events of lost) events.lost()
   }
 
   #send(message: HostMessage): void {
@@ -196,11 +199,12 @@ function claimOf({ stdout, stderr }: LaunchPlan): string | undefined {
   return stderr.kind === 'fifo' ? stderr.path : undefined
 }
 
-/** The plan with the names that only the host knows; undefined when the launcher had begun. */
-function withdrawn({ plan, claim }: Request): LaunchPlan | undefined {
+/** The plan with a name that only the host knows; undefined when the launcher had begun. */
+function withdrawn(plan: LaunchPlan, claim: string | undefined): LaunchPlan | undefined {
   const path = `${claim}.again`
   if (claim === undefined || !succeeds(() => renameSync(claim, path))) return undefined
-  return plan.stdout.kind === 'fifo' ? { ...plan, stdout: { kind: 'fifo', path } } : { ...plan, stderr: { kind: 'fifo', path } }
+  const end = { kind: 'fifo', path } as const
+  return plan.stdout.kind === 'fifo' ? { ...plan, stdout: end } : { ...plan, stderr: end }
 }
 
 function succeeds(step: () => void): boolean {
