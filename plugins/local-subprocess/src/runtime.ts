@@ -71,7 +71,7 @@ export class Runtime {
       warnings: this.warnings,
       claims: !keepsNames,
       descriptorLimit: world.descriptorLimit,
-      commission: { nonce: this.nonce, cookieVariable: COOKIE_VARIABLE, killWaitMs: settings.killWaitMs },
+      commission: { host: world.host, nonce: this.nonce, cookieVariable: COOKIE_VARIABLE, killWaitMs: settings.killWaitMs },
       randomName: () => world.randomName(),
       ready: () => this.channels.stock.prepare(),
     })

@@ -93,6 +93,12 @@ describe('the launcher and the end of its host', () => {
   })
 })
 
+it('LN-05 a host without a descriptor left when the launcher comes goes on, and so do its commands', async () => {
+  const run = await play('crowded', ['sh', '-c', 'ulimit -n 256; exec "$@"', 'sh'])
+  expect([run.exitCode, run.facts[0]]).toEqual([0, { facts: { exitCode: 0, signal: null }, texts: ['up\nafter all\n', 'works\n'] }])
+  await expect.poll(() => readdirSync(run.temp)).toEqual([])
+})
+
 describe('the limit of descriptors', () => {
   const hard = /^Max open files +\d+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
 

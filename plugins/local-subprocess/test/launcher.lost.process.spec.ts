@@ -78,6 +78,29 @@ describe('a launcher that is killed', () => {
     expect(await handle.waitForExit(AbortSignal.timeout(10_000))).toBe(true)
   })
 
+  it('LN-03 what is given to it in the very tick of its end begins elsewhere', async () => {
+    const opened = await openLaunched()
+    process.kill(opened.launcher, 'SIGKILL')
+    const handles = Array.from({ length: 10 }, (_, index) => opened.subprocess.spawn(sh(`cat; exit ${index}`, { stdin: { data: `in ${index}` } })))
+    expect(await Promise.all(handles.map(({ done }) => done))).toEqual(handles.map((_, exitCode) => ({ exitCode, signal: null })))
+    expect(handles.map(textOf)).toEqual(handles.map((_, index) => `in ${index}`))
+  })
+
+  it('LN-03 a command that kills its parent takes nobody along; one that asks it to go is not heard', async () => {
+    const opened = await openLaunched()
+    for (const signal of ['TERM', 'INT', 'HUP', 'QUIT', 'USR1', 'USR2']) {
+      expect(await opened.subprocess.spawn(sh(`kill -${signal} $PPID; exit 4`)).done).toEqual({ exitCode: 4, signal: null })
+    }
+    expect(await parentOf(opened)).toBe(opened.launcher)
+    const other = opened.subprocess.spawn(sh('read line; echo "after $line"', { stdin: 'pipe' }))
+    await other.started
+    const handle = opened.subprocess.spawn(sh('kill -9 $PPID; echo done; exit 4'))
+    expect(await handle.done).toEqual(LOST)
+    other.stdin?.end('the kill\n')
+    expect(await other.done).toEqual(LOST)
+    expect([handle, other].map(textOf)).toEqual(['done\n', 'after the kill\n'])
+  })
+
   it('LN-03 closing ends orphaned trees as it ends others', async () => {
     const opened = await openLaunched()
     const handle = opened.subprocess.spawn(sh('trap "" TERM; while :; do sleep 0.05; done', { graceMs: 200 }))

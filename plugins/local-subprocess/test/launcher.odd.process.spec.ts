@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { systemWorld } from '../src/system-world.ts'
@@ -40,6 +42,19 @@ describe('a launcher that does what it should not', () => {
       await expectReplaced(opened)
     },
   )
+
+  it('LN-03 LN-10 raw streams, and more data than a file is made for, go along to where it runs', async () => {
+    const opened = await openOdd('garbage')
+    const data = 'x'.repeat(2_000_000)
+    const raw = opened.subprocess.spawn(sh('wc -c; echo err >&2', { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' }))
+    const fed = opened.subprocess.spawn(sh('wc -c', { stdin: { data } }))
+    raw.stdin?.end(data)
+    const said = await Promise.all([raw.stdout, raw.stderr].map((stream) => text(stream ?? Readable.from([]))))
+    expect(said.map((each) => each.trim())).toEqual(['2000000', 'err'])
+    expect(await Promise.all([raw.done, fed.done])).toEqual([0, 0].map((exitCode) => ({ exitCode, signal: null })))
+    expect(textOf(fed).trim()).toBe('2000000')
+    await expectReplaced(opened)
+  })
 
   it('LN-03 LN-07 and where it cannot run elsewhere either, that is told', async () => {
     const opened = await openOdd('garbage')

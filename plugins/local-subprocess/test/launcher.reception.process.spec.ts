@@ -1,15 +1,20 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { createConnection, type Socket } from 'node:net'
+import { createConnection, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { encodeFrame } from '../src/launch/frames.ts'
-import { PROTOCOL_VERSION } from '../src/launch/messages.ts'
+import { type Commission, PROTOCOL_VERSION } from '../src/launch/messages.ts'
 import { Reception } from '../src/launch/reception.ts'
+import { isAlive } from './alive.ts'
 import { openLaunched } from './open-launched.ts'
 import { sh } from './open-provider.ts'
 
+const MAIN = fileURLToPath(new URL('../dist/launcher/main.js', import.meta.url))
 const TOKEN = 'f'.repeat(32)
 
 async function open() {
@@ -132,5 +137,45 @@ describe('the socket of the host', () => {
     const { runtime, subprocess } = await openLaunched()
     expect(await subprocess.spawn(sh('true')).done).toEqual({ exitCode: 0, signal: null })
     expect(readdirSync(runtime.directory.path()).filter((name) => name.endsWith('.sock'))).toEqual([])
+  })
+})
+
+describe('a launcher that is not let in', () => {
+  /** A launcher, told to look after a directory and a command, whose connection ends before a word was said to it. */
+  async function turnAway(host: number) {
+    const directory = mkdtempSync(join(tmpdir(), 'reception-test-'))
+    const server = createServer((socket) => socket.destroy()).listen(join(directory, 'its.sock'))
+    await once(server, 'listening')
+    const [nonce, cookieVariable] = [randomUUID(), 'COOKIE_OF_A_TEST']
+    const command = spawn('sleep', ['600'], { env: { [cookieVariable]: `${nonce}.0` }, detached: true, stdio: 'ignore' })
+    onTestFinished(() => {
+      server.close()
+      command.kill('SIGKILL')
+      rmSync(directory, { recursive: true, force: true })
+    })
+    const launcher = spawn(process.execPath, [MAIN], { cwd: directory, stdio: ['pipe', 'ignore', 'inherit'] })
+    const told: Commission = {
+      version: PROTOCOL_VERSION,
+      host,
+      socket: 'its.sock',
+      token: TOKEN,
+      nonce,
+      cookieVariable,
+      killWaitMs: 1_000,
+      directories: [directory],
+    }
+    launcher.stdin.end(JSON.stringify(told))
+    const [exitCode] = (await once(launcher, 'exit')) as [number]
+    return { exitCode, directory: existsSync(directory), command: isAlive(command.pid ?? 0) }
+  }
+
+  it('LN-09 leaves a host that lives what it has', async () => {
+    expect(await turnAway(process.pid)).toEqual({ exitCode: 1, directory: true, command: true })
+  })
+
+  it('LN-02 LN-09 ends what a host has left that is gone by then', async () => {
+    const gone = spawn('true')
+    await once(gone, 'exit')
+    expect(await turnAway(gone.pid ?? 0)).toEqual({ exitCode: 0, directory: false, command: false })
   })
 })

@@ -107,6 +107,8 @@ export class LauncherConnection {
       this.#silentSteps = 0
       for (const message of reader.push(chunk)) this.#take(launcherMessage(message))
     } catch (error) {
+      // Before it sees the connection end, which it would take for the end of the host.
+      this.#process.kill('SIGKILL')
       this.#socket.destroy(error as Error)
     }
   }
@@ -172,7 +174,7 @@ export class LauncherConnection {
     this.#patience?.cancel()
     if (this.#closing) return
     this.#closing = true
-    // A connection that broke with its launcher alive: nothing it does from now on would be heard of.
+    // Should it be alive: nothing it does from now on would be heard of.
     this.#process.kill('SIGKILL')
     const requests = [...this.#requests.values()]
     this.#requests.clear()

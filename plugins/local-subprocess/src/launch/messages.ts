@@ -7,6 +7,8 @@ export const PROTOCOL_VERSION = 1
 /** What the launcher is given on its standard input, as JSON: none of it may be seen in a list of processes. */
 export interface Commission {
   readonly version: number
+  /** The host's pid. */
+  readonly host: number
   /** Name of the host's socket in the directory it is started in. */
   readonly socket: string
   /** Shown by the launcher when it connects: 128 random bits. */
@@ -36,6 +38,7 @@ export type HostMessage =
   | SpawnMessage
   /** The spawn is not wanted any more; without effect once it was begun. */
   | { readonly type: 'revoke'; readonly id: number }
+  /** One that is to be removed too. The first thing a host says to a launcher that is in names those there are. */
   | { readonly type: 'directory'; readonly path: string }
   | { readonly type: 'ping' }
   /** The host has ended everything itself. */

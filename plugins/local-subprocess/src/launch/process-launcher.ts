@@ -29,7 +29,7 @@ export interface ProcessLauncherParts {
   readonly warnings: Warnings
   /** Unclaimed FIFO names go with the start, so that a name can decide who begins it. */
   readonly claims: boolean
-  readonly commission: Pick<Commission, 'nonce' | 'cookieVariable' | 'killWaitMs'>
+  readonly commission: Pick<Commission, 'host' | 'nonce' | 'cookieVariable' | 'killWaitMs'>
   /** What children are to have; undefined where it is known to be the launcher's own, and where it is not known. */
   readonly descriptorLimit: DescriptorLimit | undefined
   randomName(): string
@@ -146,6 +146,8 @@ export class ProcessLauncher implements Launcher {
       if (limitFault !== undefined)
         warnings.log.debug({ fault: limitFault }, 'cannot restore the limit of open descriptors; commands have that of the host')
       this.#connection = new LauncherConnection(welcomed, { clock, claims }, (unbegun) => this.#ended(unbegun))
+      // It is dismissed, and nothing is made ahead for it.
+      if (this.#closed) return
       // What was made meanwhile.
       for (const made of directory.made) this.#connection.directoryMade(made)
       ready()

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
 import { type DescriptorLimit, restoring } from '../launch/descriptor-limit.ts'
 import { encodeFrame, FrameReader } from '../launch/frames.ts'
 import { type Commission, type Greeting, type HostMessage, hostMessage, type LauncherMessage, PROTOCOL_VERSION } from '../launch/messages.ts'
@@ -14,11 +15,15 @@ import { Children } from './children.ts'
 
 const FAULT_CHARACTERS = 200
 
+/** Sockets go first when a process dies, its children learn of it last. */
+const DEATH_LOOKS = 50
+const DEATH_LOOK_MS = 20
+
 /** Somebody who is just ending may still write into it. */
 const REMOVALS = 5
 
-// A signal to whatever group or tree it is taken for is no reason to leave: it goes with its host.
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => undefined)
+// A signal to whatever group or tree it is taken for is no reason to leave, nor for Node to open its debugger: it goes with its host.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
 
 const commission = JSON.parse(await text(process.stdin)) as Commission
 if (commission.version !== PROTOCOL_VERSION) process.exit(1)
@@ -26,6 +31,7 @@ const limitFault = await restore(commission.descriptorLimit)
 
 const socket = connect(commission.socket)
 const directories = new Set(commission.directories)
+let isIn = false
 let isDismissed = false
 
 function say(message: LauncherMessage | Greeting): void {
@@ -51,14 +57,22 @@ socket.on('connect', () =>
   say({ type: 'hello', version: PROTOCOL_VERSION, token: commission.token, ...(limitFault !== undefined && { limitFault }) }),
 )
 socket.on('data', (chunk: Buffer) => {
+  isIn = true
   for (const message of reader.push(chunk).map(hostMessage)) hear(message)
   children.flush()
 })
 socket.on('error', () => undefined)
 socket.once('close', () => {
   if (isDismissed) process.exit(0)
-  void outlive()
+  void (isIn ? outlive() : beTurnedAway())
 })
+
+/** A host that lives has no use for it, or no descriptor left to let it in; one that was just dying is seen to be gone a little later. */
+async function beTurnedAway(): Promise<void> {
+  for (let looks = 0; looks < DEATH_LOOKS && process.ppid === commission.host; looks++) await setTimeout(DEATH_LOOK_MS)
+  if (process.ppid === commission.host) process.exit(1)
+  await outlive()
+}
 
 /** The host is gone: nothing of it stays. */
 async function outlive(): Promise<void> {

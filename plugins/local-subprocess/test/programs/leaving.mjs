@@ -1,5 +1,5 @@
 // Hosts that leave: orderly, by having nothing to do any more, or in the middle of something. Facts go to standard output as JSON lines.
-import { readdirSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { Kernel } from '@tenon/kernel'
 import localSubprocess from '@tenon/plugin-local-subprocess'
 import { Subprocess } from '@tenon/subprocess'
@@ -87,6 +87,33 @@ const scenarios = {
     )
     await Promise.all(hosts.map(({ kernel }) => kernel.close()))
     say({ parents: hosts.map(({ parent }) => parent), texts })
+  },
+
+  /** Has no descriptor left when the launcher comes. */
+  async crowded() {
+    const kernel = new Kernel()
+    await kernel.load(localSubprocess, { launcher: 'process' }).ready()
+    const subprocess = kernel.get(Subprocess)
+    const running = subprocess.spawn(spec('echo up; read line; echo "after $line"', { stdin: 'pipe', stdout: tail }))
+    await line(running)
+    const children = () => readFileSync(`/proc/self/task/${process.pid}/children`, 'latin1').trim().split(' ').length
+    while (children() < 2) await new Promise((resolve) => setImmediate(resolve))
+    const ballast = []
+    // One is free again when the launcher has been told what it needs.
+    for (const end = performance.now() + 2_000; performance.now() < end; await new Promise((resolve) => setImmediate(resolve))) {
+      try {
+        for (;;) ballast.push(openSync('/dev/null', 'r'))
+      } catch (error) {
+        if (error.code !== 'EMFILE') throw error
+      }
+    }
+    for (const descriptor of ballast) closeSync(descriptor)
+    running.stdin.end('all\n')
+    const facts = await running.done
+    const later = subprocess.spawn(spec('echo works'))
+    await later.done
+    say({ facts, texts: [running, later].map((handle) => handle.output.stdout.readFrom(0).text) })
+    await kernel.close()
   },
 
   /** The limits of descriptors that a command has. */
