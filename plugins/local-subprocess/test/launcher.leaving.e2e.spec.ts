@@ -99,6 +99,11 @@ it('LN-05 a host without a descriptor left when the launcher comes goes on, and 
   await expect.poll(() => readdirSync(run.temp)).toEqual([])
 })
 
+it.runIf(process.getuid?.() === 0)('LN-08 a host that gives up its privileges later has none to give: its commands run as who it is', async () => {
+  const run = await play('dropped')
+  expect(run.facts[0]).toEqual({ ids: '65534\n65534\n' })
+})
+
 describe('the limit of descriptors', () => {
   const hard = /^Max open files +\d+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
 

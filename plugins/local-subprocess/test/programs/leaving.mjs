@@ -116,6 +116,18 @@ const scenarios = {
     await kernel.close()
   },
 
+  /** Gives up its privileges when the launcher is there already. */
+  async dropped() {
+    const { sh } = await boot()
+    process.setgroups([])
+    process.setgid(65_534)
+    process.setuid(65_534)
+    const handle = sh('id -u; id -g')
+    await handle.done
+    say({ ids: handle.output.stdout.readFrom(0).text })
+    process.exit(0)
+  },
+
   /** The limits of descriptors that a command has. */
   async limit() {
     const { kernel, sh } = await boot()
