@@ -5,17 +5,9 @@ import { expect, it } from 'vitest'
 import { isAlive } from './alive.ts'
 import { openLaunched, saidAs, textOf } from './open-launched.ts'
 import { sh, spec } from './open-provider.ts'
+import { random } from './random.ts'
 
 const SPAWNS = 1_000
-
-/** Small and repeatable: https://en.wikipedia.org/wiki/Linear_congruential_generator */
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
-    return state / 2 ** 32
-  }
-}
 
 /** What the descriptors of a process lead to, less what its memory has to itself. */
 function descriptorsOf(pid: number | 'self'): string[] {

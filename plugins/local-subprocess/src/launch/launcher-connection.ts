@@ -35,7 +35,7 @@ export class LauncherConnection {
   readonly #socket: Socket
   readonly #process: ChildProcess
   readonly #clock: Clock
-  readonly #ended: (unbegun: readonly Unbegun[]) => void
+  readonly #ended: (unbegun: readonly Unbegun[], why: string | undefined) => void
   readonly #requests = new Map<number, Request>()
   /** Unclaimed FIFO names are there on Linux only. */
   readonly #claims: boolean
@@ -45,9 +45,15 @@ export class LauncherConnection {
   #silentSteps = 0
   #patience: Timer | undefined
   #closing = false
+  /** Why it was given up, if it was. */
+  #why: string | undefined
 
   /** @param ended called once, when the launcher is gone although nobody asked it to go */
-  constructor({ socket, reader, process }: Welcomed, parts: { clock: Clock; claims: boolean }, ended: (unbegun: readonly Unbegun[]) => void) {
+  constructor(
+    { socket, reader, process }: Welcomed,
+    parts: { clock: Clock; claims: boolean },
+    ended: (unbegun: readonly Unbegun[], why: string | undefined) => void,
+  ) {
     this.#socket = socket
     this.#process = process
     this.#clock = parts.clock
@@ -72,7 +78,7 @@ export class LauncherConnection {
       const request: Request = { id, events, pending: { plan, terms, claim } }
       this.#requests.set(id, request)
       this.#owe()
-      this.#socket.ref()
+      this.#hold(true)
       return { state: 'starting', revoke: () => this.#revoke(request) }
     } catch (cause) {
       // Never before `launch` returned.
@@ -107,9 +113,8 @@ export class LauncherConnection {
       this.#silentSteps = 0
       for (const message of reader.push(chunk)) this.#take(launcherMessage(message))
     } catch (error) {
-      // Before it sees the connection end, which it would take for the end of the host.
-      this.#process.kill('SIGKILL')
-      this.#socket.destroy(error as Error)
+      this.#giveUp(String(error))
+      this.#socket.destroy()
     }
   }
 
@@ -146,7 +151,14 @@ export class LauncherConnection {
 
   #forget(request: Request): void {
     this.#requests.delete(request.id)
-    if (this.#requests.size === 0) this.#socket.unref()
+    if (this.#requests.size === 0) this.#hold(false)
+  }
+
+  /** Whether this keeps the host alive. A socket that is destroyed but not closed yet would wait with it for its connection, listener by listener. */
+  #hold(held: boolean): void {
+    if (this.#socket.destroyed) return
+    if (held) this.#socket.ref()
+    else this.#socket.unref()
   }
 
   /** Whoever is stopped says nothing, and a host that was stopped itself has heard nothing: steps count while the loop turns, not seconds. */
@@ -164,10 +176,16 @@ export class LauncherConnection {
 
   #step(): void {
     this.#patience = this.#clock.after(PATIENCE_STEP_MS, () => {
-      if (++this.#silentSteps >= PATIENCE_STEPS) this.#process.kill('SIGKILL')
+      if (++this.#silentSteps >= PATIENCE_STEPS) this.#giveUp(`it did not answer for ${PATIENCE_STEPS} s`)
       else this.#step()
     })
     this.#patience.hold(false)
+  }
+
+  /** Before it sees the connection end, which it would take for the end of the host. */
+  #giveUp(why: string): void {
+    this.#why ??= why
+    this.#process.kill('SIGKILL')
   }
 
   #lost(): void {
@@ -185,7 +203,7 @@ export class LauncherConnection {
       if (pending === undefined || plan === undefined) lost.push(events)
       else unbegun.push({ plan, terms: pending.terms, events })
     }
-    this.#ended(unbegun)
+    this.#ended(unbegun, this.#why)
     for (const events of lost) events.lost()
   }
 

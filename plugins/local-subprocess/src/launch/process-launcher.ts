@@ -145,7 +145,7 @@ export class ProcessLauncher implements Launcher {
       const { limitFault } = welcomed.greeting
       if (limitFault !== undefined)
         warnings.log.debug({ fault: limitFault }, 'cannot restore the limit of open descriptors; commands have that of the host')
-      this.#connection = new LauncherConnection(welcomed, { clock, claims }, (unbegun) => this.#ended(unbegun))
+      this.#connection = new LauncherConnection(welcomed, { clock, claims }, (unbegun, why) => this.#ended(unbegun, why))
       // It is dismissed, and nothing is made ahead for it.
       if (this.#closed) return
       // What was made meanwhile.
@@ -169,7 +169,7 @@ export class ProcessLauncher implements Launcher {
     }
   }
 
-  #ended(unbegun: readonly Unbegun[]): void {
+  #ended(unbegun: readonly Unbegun[], why: string | undefined): void {
     const { clock, warnings } = this.#parts
     this.#connection = undefined
     const now = clock.now()
@@ -177,7 +177,7 @@ export class ProcessLauncher implements Launcher {
     const isLoop = this.#endedAt.length >= LOOP_ENDS
     if (isLoop) this.#enabled = false
     warnings.log.warn(
-      { ends: this.#endedAt.length },
+      { ends: this.#endedAt.length, ...(why !== undefined && { why }) },
       `the launcher process ended; what it had started lives on without an exit status, and ${isLoop ? 'the host itself starts commands until the row is reloaded' : 'another launcher is started'}`,
     )
     for (const each of unbegun) this.#again(each)
