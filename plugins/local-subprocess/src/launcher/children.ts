@@ -119,7 +119,7 @@ class Child {
     const id = this.#id
     return {
       started: nothing,
-      revoked: nothing,
+      revoked: () => this.#say({ type: 'revoked', id }),
       lost: nothing,
       failed: (cause) => this.#say({ type: 'failed', id, error: toPlatformError(cause) }),
       fault: (error) => this.#say({ type: 'fault', id, error: toPlatformError(error) }),
