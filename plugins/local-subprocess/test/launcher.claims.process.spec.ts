@@ -20,6 +20,7 @@ function openChildren() {
   const said: LauncherMessage[] = []
   const commission = {
     version: PROTOCOL_VERSION,
+    host: process.pid,
     socket: '',
     token: '',
     nonce: 'n',
