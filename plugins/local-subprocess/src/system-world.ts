@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn as nodeSpawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { accessSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { COOKIE_VARIABLE } from '@tenon/subprocess'
@@ -30,7 +31,7 @@ export function systemWorld(): World {
     table: linux ?? listedTable(platform),
     send: (target, signal) => void process.kill(target, signal),
     hostLauncher: new HostLauncher(spawn, platform, platform === 'win32' ? ({ argv, env }) => assertThere(argv, env) : undefined),
-    startLauncher,
+    startLauncher: (cwd) => startLauncher(cwd),
     descriptorLimit: platform === 'linux' ? inheritedLimit(process.ppid) : undefined,
     run: async (file, args) => void (await runProgram(file, args)),
     runSync: (file, args) => void runProgramSync(file, args),
@@ -51,10 +52,14 @@ const LAUNCHER = fileURLToPath(new URL('../dist/launcher/main.js', import.meta.u
 /** Few threads and little memory: it does next to nothing, and stays as long as the host. The first is room for the largest frame. */
 const LAUNCHER_FLAGS = ['--max-old-space-size=512', '--max-semi-space-size=1', '--v8-pool-size=0', '--no-opt', '--expose-gc']
 
-/** Leads a session of its own, so that no signal to the host's reaches it; with no environment but what an outer runtime knows it by. */
-function startLauncher(cwd: string): ChildProcess {
+/**
+ * Leads a session of its own, so that no signal to the host's reaches it; with no environment but what an outer runtime knows it by.
+ * @throws ENOENT where the launcher's file was left out of a bundle: what runs there may not be Node itself, and would start its own like again
+ */
+export function startLauncher(cwd: string, launcher = LAUNCHER): ChildProcess {
+  accessSync(launcher)
   const cookie = process.env[COOKIE_VARIABLE]
-  return nodeSpawn(process.execPath, [...LAUNCHER_FLAGS, LAUNCHER], {
+  return nodeSpawn(process.execPath, [...LAUNCHER_FLAGS, launcher], {
     cwd,
     env: withoutHostAdditions(cookie === undefined ? {} : { [COOKIE_VARIABLE]: cookie }),
     detached: true,

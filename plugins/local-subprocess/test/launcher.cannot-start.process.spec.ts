@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Clock, systemClock } from '../src/clock.ts'
+import { startLauncher } from '../src/system-world.ts'
 import { isAlive } from './alive.ts'
 import { parentOf, saidAs, textOf } from './open-launched.ts'
 import { type Opened, openProvider, sh, spec } from './open-provider.ts'
@@ -45,6 +46,11 @@ function place(): string {
 describe('a launcher that cannot start', () => {
   it('LN-05 is not there: the host starts commands, with the same results, and one warning tells why', async () => {
     await expectHostLaunch(await openProvider({ world: instead('/no/such/launcher') }), 'ENOENT')
+  })
+
+  it('LN-05 was left out of a bundle: nothing is started in its place', async () => {
+    const startLauncherOfBundle = (cwd: string): ChildProcess => startLauncher(cwd, '/no/such/dist/launcher/main.js')
+    await expectHostLaunch(await openProvider({ world: { startLauncher: startLauncherOfBundle } }), "access '/no/such/dist/launcher/main.js'")
   })
 
   it('LN-05 may not be executed', async () => {

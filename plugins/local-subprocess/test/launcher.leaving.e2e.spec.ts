@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isAlive } from './alive.ts'
-import { marked } from './marked.ts'
+import { killMarked, marked } from './marked.ts'
 import { type HostRun, startProgram } from './run-host.ts'
 
 function ownTemp(): string {
@@ -97,6 +97,23 @@ it('LN-05 a host without a descriptor left when the launcher comes goes on, and 
   const run = await play('crowded', ['sh', '-c', 'ulimit -n 256; exec "$@"', 'sh'])
   expect([run.exitCode, run.facts[0]]).toEqual([0, { facts: { exitCode: 0, signal: null }, texts: ['up\nafter all\n', 'works\n'] }])
   await expect.poll(() => readdirSync(run.temp)).toEqual([])
+})
+
+it('LN-02 a host that is killed before its launcher has greeted leaves nothing of what it has started itself', async () => {
+  const run = await play('infancy')
+  const { nonce } = run.facts[0] as { nonce: string }
+  onTestFinished(() => killMarked(nonce))
+  expect(run.signal).toBe('SIGKILL')
+  await expect.poll(() => marked(nonce), { timeout: 8_000 }).toEqual([])
+  await expect.poll(() => readdirSync(run.temp), { timeout: 5_000 }).toEqual([])
+})
+
+it('LN-02 a runtime in a thread that is ended from outside leaves nothing, though the process goes on', async () => {
+  const run = await play('thread')
+  const { nonce, parent } = run.facts[0] as { nonce: string; parent: number }
+  onTestFinished(() => killMarked(nonce))
+  await expect.poll(() => marked(nonce), { timeout: 8_000 }).toEqual([])
+  await expect.poll(() => [isAlive(parent), readdirSync(run.temp)], { timeout: 5_000 }).toEqual([false, []])
 })
 
 it.runIf(process.getuid?.() === 0)('LN-08 a host that gives up its privileges later has none to give: its commands run as who it is', async () => {

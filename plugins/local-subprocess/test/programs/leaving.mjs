@@ -1,5 +1,7 @@
 // Hosts that leave: orderly, by having nothing to do any more, or in the middle of something. Facts go to standard output as JSON lines.
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { parentPort, Worker } from 'node:worker_threads'
 import { Kernel } from '@tenon/kernel'
 import localSubprocess from '@tenon/plugin-local-subprocess'
 import { Subprocess } from '@tenon/subprocess'
@@ -126,6 +128,37 @@ const scenarios = {
     await handle.done
     say({ ids: handle.output.stdout.readFrom(0).text })
     process.exit(0)
+  },
+
+  /** Is killed while its launcher is still on its way, with trees that it has started itself. */
+  async infancy() {
+    const kernel = new Kernel()
+    await kernel.load(localSubprocess, { launcher: 'process' }).ready()
+    const subprocess = kernel.get(Subprocess)
+    const cookie = subprocess.spawn(spec('echo $TENON_PROCESS; trap "" TERM; while :; do sleep 0.05; done'))
+    subprocess.spawn(spec('setsid sh -c \'trap "" TERM; exec sleep 600\' & wait'))
+    const [nonce] = (await line(cookie)).split('.')
+    const launcher = () => readdirSync(tmpdir(), { recursive: true }).some((name) => name.endsWith('.sock'))
+    while (!launcher()) await new Promise((resolve) => setImmediate(resolve))
+    const children = () => readFileSync(`/proc/self/task/${process.pid}/children`, 'latin1').trim().split(' ').length
+    while (children() < 3) await new Promise((resolve) => setImmediate(resolve))
+    process.stdout.write(`${JSON.stringify({ nonce })}\n`, () => process.kill(process.pid, 'SIGKILL'))
+  },
+
+  /** In a thread, which is ended from outside. */
+  async thread() {
+    const worker = new Worker(new URL(import.meta.url), { argv: ['thread-itself'] })
+    const said = await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject))
+    await worker.terminate()
+    say(said)
+  },
+
+  async 'thread-itself'() {
+    const { sh, parent } = await boot()
+    const cookie = sh('echo $TENON_PROCESS; trap "" TERM; while :; do sleep 0.05; done')
+    sh('setsid sh -c \'trap "" TERM; exec sleep 600\' & wait')
+    const [nonce] = (await line(cookie)).split('.')
+    parentPort.postMessage({ parent, nonce })
   },
 
   /** The limits of descriptors that a command has. */
