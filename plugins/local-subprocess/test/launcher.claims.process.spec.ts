@@ -21,6 +21,7 @@ function openChildren() {
   const commission = {
     version: PROTOCOL_VERSION,
     host: process.pid,
+    host: process.pid,
     socket: '',
     token: '',
     nonce: 'n',
