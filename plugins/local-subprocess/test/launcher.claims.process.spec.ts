@@ -21,7 +21,6 @@ function openChildren() {
   const commission = {
     version: PROTOCOL_VERSION,
     host: process.pid,
-    host: process.pid,
     socket: '',
     token: '',
     nonce: 'n',
