@@ -8,6 +8,9 @@ import { LauncherConnection, type Unbegun } from './launcher-connection.ts'
 import { type Commission, PROTOCOL_VERSION } from './messages.ts'
 import { type StartLauncher, welcome } from './welcome.ts'
 
+/** To make the process blocks, and takes a processor for a while: others are activated meanwhile, and the first command runs. */
+const BOOT_MS = 50
+
 /** A process that has not greeted by then is not going to. */
 const GREETING_MS = 10_000
 
@@ -70,7 +73,7 @@ export class ProcessLauncher implements Launcher {
   enable(enabled: boolean): void {
     this.#enabled = enabled
     this.#endedAt = []
-    if (enabled) this.#connect()
+    if (enabled) this.#connect(BOOT_MS)
   }
 
   launch(plan: LaunchPlan, terms: LaunchTerms, events: LaunchEvents): Launched {
@@ -115,27 +118,26 @@ export class ProcessLauncher implements Launcher {
     this.#connection = undefined
   }
 
-  #connect(): void {
+  #connect(afterMs: number): void {
     if (this.#connection !== undefined || this.#closed) return
     const { warnings } = this.#parts
     const fallBack = (error: unknown): void => {
       if (this.#closed) return
       warnings.once('launcher', { err: error }, 'cannot start the launcher process; commands are started by the host itself')
     }
-    this.#connecting ??= this.#meet()
+    this.#connecting ??= this.#meet(afterMs)
       .catch(fallBack)
       .finally(() => {
         this.#connecting = undefined
       })
   }
 
-  async #meet(): Promise<void> {
-    // In a turn of its own: making the process blocks, and an activation is under way.
-    await new Promise((resolve) => setImmediate(resolve))
-    if (this.#closed) return
+  async #meet(afterMs: number): Promise<void> {
     const { clock, claims, directory, warnings, ready } = this.#parts
     const patience = new AbortController()
     this.#patience = patience
+    await pause(clock, afterMs, patience.signal)
+    if (this.#closed) return
     const late = clock.after(GREETING_MS, () => patience.abort(new Error(`no greeting within ${GREETING_MS} ms`)))
     late.hold(false)
     try {
@@ -181,7 +183,7 @@ export class ProcessLauncher implements Launcher {
       `the launcher process ended; what it had started lives on without an exit status, and ${isLoop ? 'the host itself starts commands until the row is reloaded' : 'another launcher is started'}`,
     )
     for (const each of unbegun) this.#again(each)
-    if (this.#enabled) this.#connect()
+    if (this.#enabled) this.#connect(0)
   }
 
   /** By the host: another launcher is not there yet. */
@@ -190,6 +192,19 @@ export class ProcessLauncher implements Launcher {
     for (const end of [plan.stdout, plan.stderr]) if (end.kind === 'fifo') discard(end.path)
     if (launched.state === 'started') events.started(launched.process)
   }
+}
+
+/** Keeps no host alive, and ends when `signal` aborts. */
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.after(ms, resolve)
+    timer.hold(false)
+    const end = (): void => {
+      timer.cancel()
+      resolve()
+    }
+    signal.addEventListener('abort', end, { once: true })
+  })
 }
 
 /** A descriptor of the host cannot be handed over, and Node makes pipes for its own children only. */
