@@ -3,6 +3,7 @@ import { AbortHub } from './abort-hub.ts'
 import { FifoStock } from './channel/fifo-stock.ts'
 import type { ChannelParts, Closable } from './channel/output-channel.ts'
 import { PrivateDirectory } from './channel/private-directory.ts'
+import { ReadBuffer } from './channel/read-buffer.ts'
 import { type EscapeeParts, endEscapees, killEscapees } from './escapees.ts'
 import { ProcessLauncher } from './launch/process-launcher.ts'
 import { SpillShelf } from './output/spill-shelf.ts'
@@ -82,7 +83,7 @@ export class Runtime {
         this.warnings.once('mkfifo', { err: error }, 'cannot make FIFOs; output goes through pipes, and commands cannot open /dev/stdout'),
       ),
       shelf: new SpillShelf(this.directory, this.warnings, settings, world),
-      buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+      buffer: new ReadBuffer(READ_BYTES),
       keepsNames,
     }
     this.#forgetExit = world.onHostExit(() => this.#hostExits())

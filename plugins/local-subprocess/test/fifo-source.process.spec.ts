@@ -3,6 +3,7 @@ import { closeSync, constants, openSync, readdirSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { FifoSource } from '../src/channel/fifo-source.ts'
+import { ReadBuffer } from '../src/channel/read-buffer.ts'
 import { openShelf } from './open-capture.ts'
 
 function open(maxBytes = 1_000) {
@@ -10,7 +11,7 @@ function open(maxBytes = 1_000) {
   const path = join(directory.path(), 'fifo')
   execFileSync('mkfifo', [path])
   const { capture, reader } = openCapture({ maxBytes })
-  const source = new FifoSource(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), Buffer.alloc(65_536), capture)
+  const source = new FifoSource(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), new ReadBuffer(65_536), capture)
   onTestFinished(() => source.close())
   const writeEnd = openSync(path, constants.O_WRONLY)
   return { capture, reader, source, writeEnd }

@@ -1,6 +1,7 @@
 import { readSync } from 'node:fs'
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net'
 import type { Capture } from '../output/capture.ts'
+import type { ReadBuffer } from './read-buffer.ts'
 
 /** The largest pipe a child can make (`/proc/sys/fs/pipe-max-size`); what one drain reads at most. */
 export const DRAIN_BYTES = 1_048_576
@@ -26,18 +27,18 @@ export interface Source {
 export class FifoSource implements Source {
   readonly #descriptor: number
   readonly #socket: Socket
-  readonly #buffer: Buffer
+  readonly #buffer: ReadBuffer
   readonly #capture: Capture
   #turnBytes = 0
   /** Waits for its next turn, or for room. */
   #resting = false
 
   /** Owns `descriptor` from here on, unless it throws. */
-  constructor(descriptor: number, buffer: Buffer, capture: Capture) {
+  constructor(descriptor: number, buffer: ReadBuffer, capture: Capture) {
     this.#descriptor = descriptor
     this.#buffer = buffer
     this.#capture = capture
-    const onread: OnReadOpts = { buffer, callback: (count) => this.#contained(() => this.#take(count)) === true }
+    const onread: OnReadOpts = { buffer: buffer.whole, callback: (count) => this.#take(count) }
     // Documented for the constructor, and missing from its type.
     const options: SocketConstructorOpts & { onread: OnReadOpts } = { fd: descriptor, readable: true, writable: false, onread }
     this.#socket = new Socket(options)
@@ -52,7 +53,7 @@ export class FifoSource implements Source {
    * writing cannot make it longer than that. A paused stream is read on all the same, past the bound of its queue.
    */
   drain(): undefined {
-    this.#contained(() => {
+    try {
       // The descriptor is closed in the tick in which the socket is destroyed.
       for (let left = DRAIN_BYTES; left > 0 && !this.#socket.destroyed; ) {
         const count = this.#read()
@@ -62,9 +63,11 @@ export class FifoSource implements Source {
           return
         }
         left -= count
-        this.#capture.append(this.#buffer.subarray(0, count))
+        this.#capture.append(this.#buffer.beginning(count))
       }
-    })
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
   detach(): void {
@@ -76,9 +79,18 @@ export class FifoSource implements Source {
     this.#capture.end()
   }
 
-  /** False stops the reading. */
+  /** False stops the reading. Called for every piece of a flood: it makes no garbage. */
   #take(count: number): boolean {
-    const hasRoom = this.#capture.append(this.#buffer.subarray(0, count))
+    try {
+      return this.#append(count)
+    } catch (error) {
+      this.#fail(error)
+      return false
+    }
+  }
+
+  #append(count: number): boolean {
+    const hasRoom = this.#capture.append(this.#buffer.beginning(count))
     this.#turnBytes += count
     if (hasRoom && this.#turnBytes < TURN_BYTES) return true
     this.#resting = true
@@ -97,7 +109,7 @@ export class FifoSource implements Source {
   /** Undefined when there is nothing now and somebody could still write. */
   #read(): number | undefined {
     try {
-      return readSync(this.#descriptor, this.#buffer, 0, this.#buffer.length, null)
+      return readSync(this.#descriptor, this.#buffer.whole, 0, this.#buffer.whole.length, null)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined
       throw error
@@ -105,13 +117,8 @@ export class FifoSource implements Source {
   }
 
   /** A stream that cannot be read, or kept, is its own fault only: nobody could catch what is thrown in a callback of the socket. */
-  #contained<T>(work: () => T): T | undefined {
-    try {
-      return work()
-    } catch (error) {
-      this.#capture.end(error instanceof Error ? error.message : String(error))
-      this.close()
-      return undefined
-    }
+  #fail(error: unknown): void {
+    this.#capture.end(error instanceof Error ? error.message : String(error))
+    this.close()
   }
 }

@@ -8,12 +8,13 @@ import type { SpillShelf } from '../output/spill-shelf.ts'
 import { FifoSource, type Source } from './fifo-source.ts'
 import type { Fifo, FifoStock } from './fifo-stock.ts'
 import { PipeSource } from './pipe-source.ts'
+import type { ReadBuffer } from './read-buffer.ts'
 
 export interface ChannelParts {
   readonly stock: FifoStock
   readonly shelf: SpillShelf
   /** Shared by all streams: what is read into it is copied before the next read. */
-  readonly buffer: Buffer
+  readonly buffer: ReadBuffer
   /** The name of a FIFO stays until its stream has ended. */
   readonly keepsNames: boolean
 }

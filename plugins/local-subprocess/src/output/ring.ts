@@ -29,15 +29,16 @@ export class Ring {
   }
 
   append(chunk: Buffer): void {
-    const kept = chunk.length > this.#limit ? chunk.subarray(chunk.length - this.#limit) : chunk
-    this.#reserve(Math.min(this.#length + kept.length, this.#limit))
+    const from = Math.max(0, chunk.length - this.#limit)
+    const kept = chunk.length - from
+    this.#reserve(Math.min(this.#length + kept, this.#limit))
     const capacity = this.#buffer.length
-    const at = (this.#end + chunk.length - kept.length) % capacity
-    const first = Math.min(kept.length, capacity - at)
-    kept.copy(this.#buffer, at, 0, first)
-    kept.copy(this.#buffer, 0, first)
+    const at = (this.#end + from) % capacity
+    const first = Math.min(kept, capacity - at)
+    chunk.copy(this.#buffer, at, from, from + first)
+    if (first < kept) chunk.copy(this.#buffer, 0, from + first)
     this.#end += chunk.length
-    this.#length = Math.min(this.#length + kept.length, capacity)
+    this.#length = Math.min(this.#length + kept, capacity)
   }
 
   /** Copies the bytes of [from, to) into `target` at `at`. The range lies within [start, end). */
