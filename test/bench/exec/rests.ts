@@ -15,10 +15,13 @@ export type Idle = { readonly cpu: number; readonly heap: number }
 export async function idle(layer: 'subprocess' | 'shell', count: number, ms: number): Promise<Idle> {
   await using tenon = await openTenon()
   const { subprocess, shell } = tenon
-  const start = async (seconds: number) =>
-    layer === 'subprocess'
-      ? subprocess.spawn(collecting(['sleep', String(seconds)], 64 * 1024 ** 2))
-      : await shell.execute(shell.resolve({ command: `exec sleep ${seconds}`, onExpiry: 'none' }))
+  const spawned = async (seconds: number) => {
+    const handle = subprocess.spawn(collecting(['sleep', String(seconds)], 64 * 1024 ** 2))
+    await handle.started
+    return handle
+  }
+  const executed = (seconds: number) => shell.execute(shell.resolve({ command: `exec sleep ${seconds}`, onExpiry: 'none' }))
+  const start = layer === 'subprocess' ? spawned : executed
   for (let call = 0; call < 20; call++) await (await start(0)).done
   collectGarbage()
   const before = process.memoryUsage().heapUsed
