@@ -119,7 +119,9 @@ describe('a job on real rows', () => {
     const { id, execution } = await start('sleep 60 & echo up; wait')
     await outputMatches(jobs(), id, /up/)
     await session.scope.close()
-    expect([execution.status, await execution.survivors(), jobs().list('host')]).toEqual(['killed', 0, []])
+    expect([execution.status, jobs().list('host')]).toEqual(['killed', []])
+    // They were asked to end together; on a busy machine one may be the later.
+    await expect.poll(() => execution.survivors()).toBe(0)
   })
 })
 

@@ -9,9 +9,9 @@ import { renderResult, Shell } from '@tenon/shell'
 
 const [scenario, ...parameters] = process.argv.slice(2)
 
-async function boot(settings) {
+async function boot(settings, processes) {
   const kernel = new Kernel()
-  await kernel.load(localSubprocess).ready()
+  await kernel.load(localSubprocess, processes).ready()
   await kernel.load(localBash, settings).ready()
   const shell = kernel.get(Shell)
   const start = (command, request = {}) => shell.execute(shell.resolve({ command, workdir: '/', ...request }))
@@ -42,7 +42,8 @@ const scenarios = {
     chmodSync(tmpdir(), 0o777)
     process.setgid?.(user)
     process.setuid?.(user)
-    const { kernel, start, run } = await boot({ maxOutputBytes: 1_000 })
+    // This user may not be able to read the place where the launcher lies.
+    const { kernel, start, run } = await boot({ maxOutputBytes: 1_000 }, { launcher: 'host' })
     const first = await run('seq 1 1000')
     const [directory] = readdirSync(tmpdir())
     chmodSync(join(tmpdir(), directory), 0o500)
