@@ -44,7 +44,8 @@ export async function pages(rounds: number, count: number): Promise<Record<strin
 export async function resources(rounds: number, reads: number): Promise<Record<string, number[]>> {
   await using tenon = await Served.start('tenon')
   const { client } = tenon
-  const id = await background(tenon, `yes '${LINE}' | head -c 1048576; while read -r line <go; do echo "$line"; done`, 'mkfifo go')
+  // Open for writing too: it is not at its end when one who wrote a line has closed it.
+  const id = await background(tenon, `yes '${LINE}' | head -c 1048576; exec 3<>go; while read -r line <&3; do echo "$line"; done`, 'mkfifo go')
   const uri = `tenon://jobs/${id}/output`
   let heard = (): void => undefined
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, () => heard())
