@@ -48,7 +48,7 @@ describe('how bash commands end', () => {
     bench({ graceMs: 500 }, async ({ start }) => {
       const execution = await start('until ! pgrep -f zzLoop >/dev/null; do sleep 0.1; done', { timeoutMs: 1_000 })
       expect(await execution.result()).toMatchObject({ timedOut: true })
-      expect(await execution.survivors()).toBe(0)
+      await expect.poll(() => execution.survivors()).toBe(0)
     }))
 
   it('SH-06 B008 text that came before the deadline is kept although descendants hold the streams', () =>
@@ -66,7 +66,8 @@ describe('how bash commands end', () => {
       await seen(execution.observed.stdout, 'up')
       controller.abort()
       expect(await execution.result()).toMatchObject({ aborted: true })
-      expect(await execution.survivors()).toBe(0)
+      // They were asked to end together; on a busy machine one may be the later.
+      await expect.poll(() => execution.survivors()).toBe(0)
     }))
 
   it('SH-23 B005 a server that a command leaves behind does not delay the next command', () =>

@@ -27,7 +27,7 @@ describe('what a command leaves behind', () => {
       expect((await run('echo second')).stdout.text).toBe('second\n')
       expect([execution.kill(), await execution.survivors()]).toEqual([false, 1])
       await endProcesses()
-      expect(await execution.survivors()).toBe(0)
+      await expect.poll(() => execution.survivors()).toBe(0)
     }),
   )
 

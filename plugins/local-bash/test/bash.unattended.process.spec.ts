@@ -95,7 +95,7 @@ describe('nobody sits in front of a command', () => {
       const result = await execution.result()
       expect(result).toMatchObject({ timedOut: true, stdout: { truncated: true } })
       expect(renderResult(result)).toMatch(/invalid input\n\[output truncated; full output: \(unavailable\)\]\n/)
-      expect(await execution.survivors()).toBe(0)
+      await expect.poll(() => execution.survivors()).toBe(0)
     }))
 })
 

@@ -109,7 +109,7 @@ export function endsOf(under: ShellUnderTest): void {
       expect(execution).toMatchObject({ status: 'killed', exitCode: null, signal: null })
       expect(await execution.result()).toMatchObject({ aborted: true, timedOut: false, exitCode: null, stdout: { text: '', bytes: 0 } })
       expect(execution.kill()).toBe(false)
-      expect(await execution.survivors()).toBe(0)
+      await expect.poll(() => execution.survivors()).toBe(0)
       expect(execution.readOutput()).toEqual({ delta: '', lossy: false })
       expect(execution.observed.stdout).toMatchObject({ finished: true, spillPath: undefined })
       await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' })

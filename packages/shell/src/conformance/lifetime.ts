@@ -24,7 +24,7 @@ export function lifetimeOf(under: ShellUnderTest): void {
       expect(execution.kill()).toBe(false)
       expect(await execution.survivors()).toBeGreaterThanOrEqual(1)
       await endProcesses()
-      expect(await execution.survivors()).toBe(0)
+      await expect.poll(() => execution.survivors()).toBe(0)
     }),
   )
 
