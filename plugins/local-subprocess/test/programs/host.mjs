@@ -206,6 +206,7 @@ const scenarios = {
   async idle([count]) {
     const { kernel, spawn } = await boot()
     const handles = Array.from({ length: Number(count) }, () => spawn(['sleep', '600']))
+    await Promise.all(handles.map((handle) => handle.started))
     await new Promise((resolve) => setTimeout(resolve, 1_000))
     const timers = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
     const before = process.cpuUsage()
