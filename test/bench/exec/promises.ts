@@ -1,5 +1,5 @@
 import type { Finding } from '../measuring/report.ts'
-import { pairedRatios, summarize } from '../measuring/statistics.ts'
+import { pairedRatios, percentile, summarize } from '../measuring/statistics.ts'
 import type { floods } from './floods.ts'
 import { measure } from './measure.ts'
 import type { Latencies } from './starts.ts'
@@ -171,10 +171,4 @@ function atMost(bound: number, what: string, sample: readonly number[], unit: st
 
 function told(what: string, sample: readonly number[], unit: string): Finding {
   return { what, measured: summarize(sample), unit }
-}
-
-/** Nearest rank. */
-function percentile(sample: readonly number[], part: number): number {
-  const sorted = [...sample].sort((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN
 }

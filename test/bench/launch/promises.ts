@@ -1,5 +1,5 @@
 import type { Finding } from '../measuring/report.ts'
-import { pairedRatios, summarize } from '../measuring/statistics.ts'
+import { pairedRatios, percentile, summarize } from '../measuring/statistics.ts'
 import { atMostTimes, told } from '../measuring/verdicts.ts'
 import { measure } from './measure.ts'
 
@@ -113,10 +113,4 @@ function ballastText(mebibytes: number): string {
 
 function atMost(bound: number, unit: string, what: string, value: number): Finding {
   return { what, measured: summarize([value]), unit, target: { text: `≤ ${bound} ${unit}`, met: value <= bound } }
-}
-
-/** Nearest rank. */
-function percentile(sample: readonly number[], part: number): number {
-  const sorted = [...sample].sort((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN
 }

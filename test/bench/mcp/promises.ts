@@ -1,5 +1,5 @@
 import type { Finding } from '../measuring/report.ts'
-import { pairedRatios } from '../measuring/statistics.ts'
+import { pairedRatios, percentile } from '../measuring/statistics.ts'
 import { atMostTimes, told } from '../measuring/verdicts.ts'
 import { measure, type Series } from './measure.ts'
 
@@ -56,11 +56,6 @@ async function following({ rounds, pages, reads }: Extent): Promise<Finding[]> {
     told('the resource of a job, read again and again', of(shown, 'rates'), 'MiB/s'),
     told('from what a job writes to the news of its resource, at most four a second', of(shown, 'told'), 'ms'),
   ]
-}
-
-function percentile(sample: readonly number[], part: number): number {
-  const sorted = [...sample].sort((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 }
 
 function of(series: Series, name: string): readonly number[] {

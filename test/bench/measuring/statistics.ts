@@ -31,6 +31,12 @@ export function pairedRatios(dividends: readonly number[], divisors: readonly nu
   return dividends.map((dividend, index) => dividend / (divisors[index] ?? Number.NaN))
 }
 
+/** Nearest rank: a value of the sample. */
+export function percentile(sample: readonly number[], part: number): number {
+  const sorted = [...sample].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN
+}
+
 /** Linear interpolation between the neighbours (type 7 of Hyndman and Fan, the default of R and NumPy). */
 function quantile(sorted: readonly number[], part: number): number {
   const position = (sorted.length - 1) * part

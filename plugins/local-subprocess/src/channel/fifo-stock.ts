@@ -1,6 +1,7 @@
-import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
+import { discard } from './discard.ts'
 import type { PrivateDirectory } from './private-directory.ts'
 
 /** FIFOs made by one run of `mkfifo`. */
@@ -77,11 +78,7 @@ export class FifoStock {
 
   /** Removes the name of a FIFO both ends of which are open, or that is not going to be used. */
   discard(fifo: Fifo): void {
-    try {
-      unlinkSync(fifo.path)
-    } catch {
-      // Gone already: that is what was wanted.
-    }
+    discard(fifo.path)
   }
 
   /** Closes a FIFO that nobody reads. */

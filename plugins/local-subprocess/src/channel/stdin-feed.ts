@@ -1,9 +1,10 @@
-import { closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { SpawnSpec } from '@tenon/subprocess'
 import type { StdinEnd } from '../launch/launch-plan.ts'
+import { discard } from './discard.ts'
 import type { Fifo, FifoStock } from './fifo-stock.ts'
 import { isOutOfDescriptors } from './fifo-stock.ts'
 import type { PrivateDirectory } from './private-directory.ts'
@@ -135,15 +136,6 @@ function deliver(stream: Writable, bytes: Uint8Array | undefined): void {
   // The child closed its standard input, or died. It destroys the stream, and so lets go of the rest of the data.
   stream.on('error', nothing)
   stream.end(bytes)
-}
-
-/** Whether it was there does not matter. */
-function discard(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch {
-    // A cleaner was faster.
-  }
 }
 
 function nothing(): void {}

@@ -1,4 +1,4 @@
-import { unlinkSync } from 'node:fs'
+import { discard } from '../channel/discard.ts'
 import type { PrivateDirectory } from '../channel/private-directory.ts'
 import type { Clock } from '../clock.ts'
 import type { Warnings } from '../warnings.ts'
@@ -210,12 +210,4 @@ function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
 /** A descriptor of the host cannot be handed over, and Node makes pipes for its own children only. */
 function needsHost({ stdin, stdout, stderr }: LaunchPlan): boolean {
   return [stdin, stdout, stderr].some(({ kind }) => kind === 'pipe') || [stdout, stderr].some(({ kind }) => kind === 'inherit')
-}
-
-function discard(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch {
-    // A cleaner was faster.
-  }
 }

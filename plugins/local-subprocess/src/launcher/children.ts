@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { unlinkSync } from 'node:fs'
 import { AbortHub } from '../abort-hub.ts'
+import { discard } from '../channel/discard.ts'
 import { systemClock } from '../clock.ts'
 import { endEscapees } from '../escapees.ts'
 import { HostLauncher } from '../launch/host-launcher.ts'
@@ -146,14 +147,6 @@ function isFree(claim: string): boolean {
     return true
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ENOENT'
-  }
-}
-
-function discard(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch {
-    // The whole directory is gone, or read-only by now.
   }
 }
 
