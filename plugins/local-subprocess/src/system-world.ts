@@ -15,6 +15,7 @@ import { runProgram, runProgramSync } from './run-program.ts'
 import { LinuxTable } from './tree/linux-table.ts'
 import { ListedTable, posixLister, windowsLister } from './tree/listed-table.ts'
 import type { ProcessTable } from './tree/process-table.ts'
+import { sendSignal } from './tree/send-signal.ts'
 import type { World } from './world.ts'
 
 /** The machine this process runs on. */
@@ -29,7 +30,7 @@ export function systemWorld(): World {
     temporaryDirectory: tmpdir(),
     clock: systemClock,
     table: linux ?? listedTable(platform),
-    send: (target, signal) => void process.kill(target, signal),
+    send: sendSignal,
     hostLauncher: new HostLauncher(spawn, platform, platform === 'win32' ? ({ argv, env }) => assertThere(argv, env) : undefined),
     startLauncher: (cwd) => startLauncher(cwd),
     descriptorLimit: platform === 'linux' ? inheritedLimit(process.ppid) : undefined,
@@ -52,8 +53,11 @@ const LAUNCHER = fileURLToPath(new URL('../dist/launcher/main.js', import.meta.u
 /** Few threads and little memory: it does next to nothing, and stays as long as the host. The first is room for the largest frame. */
 const LAUNCHER_FLAGS = ['--max-old-space-size=512', '--max-semi-space-size=1', '--v8-pool-size=0', '--no-opt', '--expose-gc']
 
+/** One thread for files will do; of four, each makes every start of a command dearer, since the fork copies what they have mapped. */
+const LAUNCHER_ENVIRONMENT = { UV_THREADPOOL_SIZE: '1' }
+
 /**
- * Leads a session of its own, so that no signal to the host's reaches it; with no environment but what an outer runtime knows it by.
+ * Leads a session of its own, so that no signal to the host's reaches it; of the host's environment it has what an outer runtime knows it by.
  * @throws ENOENT where the launcher's file was left out of a bundle: what runs there may not be Node itself, and would start its own like again
  */
 export function startLauncher(cwd: string, launcher = LAUNCHER): ChildProcess {
@@ -61,7 +65,7 @@ export function startLauncher(cwd: string, launcher = LAUNCHER): ChildProcess {
   const cookie = process.env[COOKIE_VARIABLE]
   return nodeSpawn(process.execPath, [...LAUNCHER_FLAGS, launcher], {
     cwd,
-    env: withoutHostAdditions(cookie === undefined ? {} : { [COOKIE_VARIABLE]: cookie }),
+    env: withoutHostAdditions({ ...LAUNCHER_ENVIRONMENT, ...(cookie !== undefined && { [COOKIE_VARIABLE]: cookie }) }),
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })

@@ -124,7 +124,7 @@ describe('what can be seen of the launcher', () => {
     const read = (what: string): string => readFileSync(`/proc/${opened.launcher}/${what}`, 'latin1')
     await opened.subprocess.spawn(sh('true', { env: { SECRET_OF_A_COMMAND: 'hunter2' } })).done
     const outer = process.env[COOKIE_VARIABLE]
-    expect(read('environ')).toBe(outer === undefined ? '' : `${COOKIE_VARIABLE}=${outer}\0`)
+    expect(read('environ')).toBe(`UV_THREADPOOL_SIZE=1\0${outer === undefined ? '' : `${COOKIE_VARIABLE}=${outer}\0`}`)
     expect(read('cmdline').split('\0')).toEqual([
       process.execPath,
       ...Array(5).fill(expect.stringMatching(/^--[\w-]+(=\d+)?$/)),
@@ -158,7 +158,7 @@ describe('what can be seen of the launcher', () => {
     process.env[COOKIE_VARIABLE] = 'outer.7'
     try {
       const opened = await openLaunched()
-      expect(readFileSync(`/proc/${opened.launcher}/environ`, 'latin1')).toBe(`${COOKIE_VARIABLE}=outer.7\0`)
+      expect(readFileSync(`/proc/${opened.launcher}/environ`, 'latin1')).toBe(`UV_THREADPOOL_SIZE=1\0${COOKIE_VARIABLE}=outer.7\0`)
       const handle = opened.subprocess.spawn(sh(`echo $${COOKIE_VARIABLE}`))
       await handle.done
       expect(textOf(handle)).toBe(`${opened.runtime.nonce}.0\n`)

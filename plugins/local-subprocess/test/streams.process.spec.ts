@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { constants } from 'node:os'
-import { join } from 'node:path'
+import { constants as files, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Collect, OutputMode, SpawnSpec, Subprocess, SubprocessHandle } from '@tenon/subprocess'
@@ -117,6 +117,22 @@ describe('what each stream is', () => {
     const { facts, stdout, stderr } = await playStreams('inherit', false)
     expect({ stdout, stderr }).toEqual({ stdout: 'out\nboth out\n', stderr: 'err\nboth err\nbeside\n' })
     expect(facts).toEqual({ kept: ['err\n', 'out\n'], readers: [['stderr'], ['stdout'], [], []], read: 'piped\n' })
+  })
+
+  it.runIf(process.platform === 'linux').each<[string, Partial<SpawnSpec>]>([
+    ['captured, and fed with data', { stdin: { data: 'x'.repeat(2_000_000) }, stdout: tail, stderr: tail }],
+    ['pipes', { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' }],
+  ])('SP-10 a child waits at its standard streams, as programs expect to, when they are %s', async (_, streams) => {
+    const { subprocess } = await openProvider()
+    const flags = join(mkdtempSync(join(tmpdir(), 'tenon-flags-')), 'flags')
+    onTestFinished(() => rmSync(dirname(flags), { recursive: true }))
+    const handle = subprocess.spawn(sh(`grep -h flags /proc/self/fdinfo/0 /proc/self/fdinfo/9 /proc/self/fdinfo/2 9>&1 >'${flags}'`, streams))
+    handle.stdin?.end()
+    handle.stdout?.resume()
+    handle.stderr?.resume()
+    await handle.done
+    const seen = readFileSync(flags, 'utf8').trim().split('\n')
+    expect(seen.map((line) => Number.parseInt(line.split('\t')[1] ?? '', 8) & files.O_NONBLOCK)).toEqual([0, 0, 0])
   })
 
   it("SP-11 a command that reads where it was given nothing leaves the host's standard input unread", async () => {

@@ -89,17 +89,9 @@ class ChildEnds {
     for (const descriptor of this.#descriptors) closeSync(descriptor)
   }
 
-  /**
-   * Blocking, since the child expects its standard streams so; which would wait for the other end. That is open, unless its holder has
-   * died meanwhile: whoever opens both ends at once waits for nobody.
-   */
+  /** Waits for nobody: whoever holds the other end may have died meanwhile. libuv makes it blocking in the child, which expects its standard streams so. */
   #openFifo(path: string, flags: number): number {
-    const both = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
-    try {
-      return this.#open(path, flags)
-    } finally {
-      closeSync(both)
-    }
+    return this.#open(path, flags | constants.O_NONBLOCK)
   }
 
   #open(path: string, flags: number): number {

@@ -11,6 +11,7 @@ import { runProgram, runProgramSync } from '../run-program.ts'
 import { LinuxTable } from '../tree/linux-table.ts'
 import { ListedTable, posixLister } from '../tree/listed-table.ts'
 import { LiveTrees } from '../tree/live-trees.ts'
+import { sendSignal } from '../tree/send-signal.ts'
 import { Watch } from '../tree/watch.ts'
 
 /**
@@ -45,7 +46,7 @@ export class Children {
       clock: systemClock,
       watch: this.#watch,
       aborts: new AbortHub(),
-      send: (target, signal) => void process.kill(target, signal),
+      send: sendSignal,
       run: async (file, args) => void (await runProgram(file, args)),
       runSync: (file, args) => void runProgramSync(file, args),
     }
