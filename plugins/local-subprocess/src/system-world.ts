@@ -7,6 +7,7 @@ import { COOKIE_VARIABLE } from '@tenon/subprocess'
 import spawn from 'cross-spawn'
 import { ownerRecord } from './channel/owner.ts'
 import { systemClock } from './clock.ts'
+import { onProcessExit } from './exit-listeners.ts'
 import { inheritedLimit } from './launch/descriptor-limit.ts'
 import { HostLauncher, withoutHostAdditions } from './launch/host-launcher.ts'
 import { assertThere } from './lookup.ts'
@@ -40,10 +41,7 @@ export function systemWorld(): World {
     randomName: () => randomBytes(16).toString('hex'),
     owner: ownerRecord(pid, start),
     isAlive: (owner) => (start === undefined ? answers(owner.pid) : linux?.read(owner.pid)?.start === owner.start),
-    onHostExit(listener) {
-      process.prependListener('exit', listener)
-      return () => process.removeListener('exit', listener)
-    },
+    onHostExit: onProcessExit,
   }
 }
 

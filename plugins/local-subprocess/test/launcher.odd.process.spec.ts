@@ -43,6 +43,14 @@ describe('a launcher that does what it should not', () => {
     },
   )
 
+  it('LN-03 that ends by a fault of its own says which, for the log', async () => {
+    const opened = await openOdd('crash')
+    const handle = opened.subprocess.spawn(sh('echo ran'))
+    expect(await handle.done).toEqual({ exitCode: 0, signal: null })
+    await expectReplaced(opened)
+    expect(opened.said).toContainEqual(expect.objectContaining({ level: 'warn', facts: { ends: 1, why: 'Error: the very fault' } }))
+  })
+
   it('LN-03 LN-10 raw streams, and more data than a file is made for, go along to where it runs', async () => {
     const opened = await openOdd('garbage')
     const data = 'x'.repeat(2_000_000)

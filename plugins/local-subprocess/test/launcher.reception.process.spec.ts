@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { encodeFrame } from '../src/launch/frames.ts'
+import { encodeFrame, FrameReader } from '../src/launch/frames.ts'
 import { type Commission, PROTOCOL_VERSION } from '../src/launch/messages.ts'
 import { Reception } from '../src/launch/reception.ts'
 import { isAlive } from './alive.ts'
@@ -45,6 +45,12 @@ function framed(message: object): Buffer {
 
 function hello(change: object = {}): Buffer {
   return framed({ type: 'hello', version: PROTOCOL_VERSION, token: TOKEN, ...change })
+}
+
+/** For a launcher in whose directory `its.sock` is. */
+function commissionFor(change: Partial<Commission>): Commission {
+  const own = { host: process.pid, nonce: 'n', cookieVariable: 'COOKIE_OF_A_TEST', killWaitMs: 1_000, directories: [] }
+  return { version: PROTOCOL_VERSION, socket: 'its.sock', token: TOKEN, ...own, ...change }
 }
 
 async function shownOut(visitor: Socket): Promise<void> {
@@ -140,6 +146,27 @@ describe('the socket of the host', () => {
   })
 })
 
+describe('a launcher', () => {
+  it('LN-03 LN-09 that meets what it cannot understand tells where it stopped, and ends', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'reception-test-'))
+    const said: Buffer[] = []
+    const server = createServer((socket) => {
+      socket.on('data', (chunk) => said.push(chunk))
+      socket.write(framed({ type: 'hooray' }))
+    }).listen(join(directory, 'its.sock'))
+    await once(server, 'listening')
+    onTestFinished(() => {
+      server.close()
+      rmSync(directory, { recursive: true, force: true })
+    })
+    const launcher = spawn(process.execPath, [MAIN], { cwd: directory, stdio: ['pipe', 'ignore', 'inherit'] })
+    launcher.stdin.end(JSON.stringify(commissionFor({ directories: [] })))
+    expect(await once(launcher, 'exit')).toEqual([1, null])
+    const [, crash] = new FrameReader().push(Buffer.concat(said))
+    expect(crash).toEqual({ type: 'crashed', stack: expect.stringMatching(/not of the protocol\n +at hostMessage/) })
+  })
+})
+
 describe('a launcher that is not let in', () => {
   /** A launcher, told to look after a directory and a command, whose connection ends before a word was said to it. */
   async function turnAway(host: number) {
@@ -154,17 +181,7 @@ describe('a launcher that is not let in', () => {
       rmSync(directory, { recursive: true, force: true })
     })
     const launcher = spawn(process.execPath, [MAIN], { cwd: directory, stdio: ['pipe', 'ignore', 'inherit'] })
-    const told: Commission = {
-      version: PROTOCOL_VERSION,
-      host,
-      socket: 'its.sock',
-      token: TOKEN,
-      nonce,
-      cookieVariable,
-      killWaitMs: 1_000,
-      directories: [directory],
-    }
-    launcher.stdin.end(JSON.stringify(told))
+    launcher.stdin.end(JSON.stringify(commissionFor({ host, nonce, cookieVariable, directories: [directory] })))
     const [exitCode] = (await once(launcher, 'exit')) as [number]
     return { exitCode, directory: existsSync(directory), command: isAlive(command.pid ?? 0) }
   }

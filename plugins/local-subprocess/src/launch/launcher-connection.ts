@@ -119,6 +119,10 @@ export class LauncherConnection {
   }
 
   #take(message: LauncherMessage): void {
+    if (message.type === 'crashed') {
+      this.#why ??= message.stack
+      return
+    }
     if (message.type !== 'exited' && message.type !== 'fault') this.#paid()
     if (message.type === 'pong') return
     const request = this.#requests.get(message.id)

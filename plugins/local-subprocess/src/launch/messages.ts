@@ -2,7 +2,7 @@ import type { DescriptorLimit } from './descriptor-limit.ts'
 import type { LaunchPlan, LaunchTerms } from './launch-plan.ts'
 
 /** Both sides are of the same version, or do not speak: a package may be replaced on disk under a running host. */
-export const PROTOCOL_VERSION = 1
+export const PROTOCOL_VERSION = 2
 
 /** What the launcher is given on its standard input, as JSON: none of it may be seen in a list of processes. */
 export interface Commission {
@@ -60,9 +60,11 @@ export type LauncherMessage =
   | { readonly type: 'exited'; readonly id: number; readonly exitCode: number | null; readonly signal: NodeJS.Signals | null }
   | { readonly type: 'fault'; readonly id: number; readonly error: PlatformError }
   | { readonly type: 'pong' }
+  /** Its last word: it is ending, by a fault of its own. */
+  | { readonly type: 'crashed'; readonly stack: string }
 
 const HOST_TYPES: ReadonlySet<unknown> = new Set<HostMessage['type']>(['spawn', 'revoke', 'directory', 'ping', 'bye'])
-const LAUNCHER_TYPES: ReadonlySet<unknown> = new Set<LauncherMessage['type']>(['started', 'failed', 'revoked', 'exited', 'fault', 'pong'])
+const LAUNCHER_TYPES: ReadonlySet<unknown> = new Set<LauncherMessage['type']>(['started', 'failed', 'revoked', 'exited', 'fault', 'pong', 'crashed'])
 
 /** @throws Error for anything else */
 export function launcherMessage(said: unknown): LauncherMessage {

@@ -14,6 +14,10 @@ import { Children } from './children.ts'
  */
 
 const FAULT_CHARACTERS = 200
+const STACK_CHARACTERS = 4_000
+
+/** A host that reads nothing is not told. */
+const LAST_WORD_MS = 1_000
 
 /** Sockets go first when a process dies, its children learn of it last. */
 const DEATH_LOOKS = 50
@@ -38,6 +42,14 @@ function say(message: LauncherMessage | Greeting): void {
   const frame = encodeFrame(message)
   if (frame !== undefined && !socket.destroyed) socket.write(frame)
 }
+
+/** What nobody has foreseen ends it, and the host's log says why. */
+process.on('uncaughtException', ({ stack, message }) => {
+  say({ type: 'crashed', stack: (stack ?? message).slice(0, STACK_CHARACTERS) })
+  const leave = (): void => process.exit(1)
+  socket.end(leave)
+  void setTimeout(LAST_WORD_MS).then(leave)
+})
 
 const children = new Children(commission, say)
 const reader = new FrameReader()

@@ -19,6 +19,11 @@ const ways = {
   unknown: () => say({ type: 'hooray' }),
   /** The beginning of an answer, and no more. */
   half: ({ id }) => socket.write(encodeFrame({ type: 'started', id, pid: 1 }).subarray(0, 9)),
+  /** Its last word, and the end. */
+  crash() {
+    say({ type: 'crashed', stack: 'Error: the very fault' })
+    socket.end()
+  },
   /** Nothing. */
   silence: nothing,
   /** An answer to what nobody asked, and one that comes too early; then the end. */
