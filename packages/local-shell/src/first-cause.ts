@@ -1,4 +1,4 @@
-import type { AbortListeners } from './abort-listeners.ts'
+import type { AbortHub } from '@tenon/abort-hub'
 
 export type Cause = 'deadline' | 'abort' | 'kill'
 
@@ -13,9 +13,9 @@ export class FirstCause {
   #unlisten: (() => void) | undefined
   #onRecorded: ((cause: Cause) => void) | undefined
 
-  constructor(timeoutMs: number, signal: AbortSignal | undefined, listeners: AbortListeners) {
+  constructor(timeoutMs: number, signal: AbortSignal | undefined, aborts: AbortHub) {
     this.#timer = setTimeout(() => this.record('deadline'), timeoutMs)
-    if (signal !== undefined) this.#unlisten = listeners.add(signal, () => this.record('abort'))
+    if (signal !== undefined) this.#unlisten = aborts.on(signal, () => this.record('abort'))
   }
 
   get recorded(): Cause | undefined {

@@ -1,6 +1,6 @@
+import { AbortHub } from '@tenon/abort-hub'
 import type { SandboxMode, Shell, ShellExecution, ShellRequest, ShellSpec } from '@tenon/shell'
 import type { SpawnSpec, Subprocess } from '@tenon/subprocess'
-import { AbortListeners } from './abort-listeners.ts'
 import type { LocalShellConfig } from './config.ts'
 import type { Confinement, PreparedLaunch } from './confinement.ts'
 import type { Dialect } from './dialect.ts'
@@ -17,7 +17,7 @@ export class LocalShell implements Shell {
   readonly #subprocess: Subprocess
   readonly #rules: RequestRules
   readonly #preparation: Preparation
-  readonly #listeners = new AbortListeners()
+  readonly #aborts = new AbortHub()
 
   constructor(dialect: Dialect, subprocess: Subprocess, config: LocalShellConfig, host: ShellHost, confinement?: Confinement) {
     this.sandboxMode = confinement?.policy.mode
@@ -34,7 +34,7 @@ export class LocalShell implements Shell {
     validateSpec(spec, this.#rules)
     const execution = this.#execution(spec)
     if (spec.signal?.aborted === true) return execution.neverRan('abort')
-    const cause = new FirstCause(spec.timeoutMs, spec.signal, this.#listeners)
+    const cause = new FirstCause(spec.timeoutMs, spec.signal, this.#aborts)
     try {
       const prepared = await prepareUntil(cause, spec, this.#preparation)
       if (prepared === undefined || cause.recorded !== undefined) {

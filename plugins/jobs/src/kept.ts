@@ -1,7 +1,7 @@
+import { AbortHub } from '@tenon/abort-hub'
 import type { JobEvent, JobId } from '@tenon/jobs'
 import { Emitter, type KeepSpec } from '@tenon/kernel'
 import type { Session } from '@tenon/session'
-import { AbortHub } from './abort-hub.ts'
 import type { Activation } from './activation.ts'
 import type { JobRecord, Owner } from './record.ts'
 import { closeRegistry } from './teardown.ts'

@@ -1,5 +1,5 @@
+import { AbortHub } from '@tenon/abort-hub'
 import { COOKIE_VARIABLE, SubprocessError } from '@tenon/subprocess'
-import { AbortHub } from './abort-hub.ts'
 import { FifoStock } from './channel/fifo-stock.ts'
 import type { ChannelParts, Closable } from './channel/output-channel.ts'
 import { PrivateDirectory } from './channel/private-directory.ts'

@@ -1,4 +1,4 @@
-import { AbortHub } from '../src/abort-hub.ts'
+import { AbortHub } from '@tenon/abort-hub'
 import type { Clock, Timer } from '../src/clock.ts'
 import type { TreeParts } from '../src/tree/owned-tree.ts'
 import type { SendSignal } from '../src/tree/posix-tree.ts'

@@ -76,7 +76,7 @@ describe('a program that is not there', () => {
     await expect(missing[1]?.done).rejects.toMatchObject({ code: 'SPAWN_FAILED' })
     for (const handle of load) handle.terminate()
     expect(await Promise.all(load.map((handle) => handle.waitForExit()))).toEqual([true, true])
-    expect([runtime.live.size, runtime.open.size]).toEqual([0, 0])
+    await expect.poll(() => [runtime.live.size, runtime.open.size]).toEqual([0, 0])
   })
 })
 

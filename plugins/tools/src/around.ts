@@ -1,8 +1,9 @@
+import type { AbortHub } from '@tenon/abort-hub'
 import type { Outcome } from '@tenon/tools'
 import { runBody } from './body.ts'
 import { Budget } from './budget.ts'
 import type { CallRun } from './call-run.ts'
-import { CallAborted, CallSignal, type SignalFan } from './call-signal.ts'
+import { CallAborted, CallSignal } from './call-signal.ts'
 import type { Definition } from './definition.ts'
 import { type CallFault, policyFailed, policyOverran } from './faults.ts'
 import type { Policy } from './kept.ts'
@@ -10,11 +11,11 @@ import { policyProblems } from './text.ts'
 import { describeThrown } from './thrown.ts'
 
 /** Steps 8 and 9. @throws CallFault TOOL_MIDDLEWARE, CallAborted */
-export function perform(run: CallRun, definition: Definition, input: unknown, fan: SignalFan): Promise<Outcome> {
+export function perform(run: CallRun, definition: Definition, input: unknown, hub: AbortHub): Promise<Outcome> {
   const wrappers = run.policies.filter(({ middleware }) => middleware.around !== undefined)
   if (wrappers.length === 0) return runBody(run, definition, input, run.abort)
   return new Chain(run, wrappers, (signals) => {
-    const abort = new CallSignal(fan, [run.abort.signal, ...signals])
+    const abort = new CallSignal(hub, [run.abort.signal, ...signals])
     const body: Body = {
       abort,
       running: true,

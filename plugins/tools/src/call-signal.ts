@@ -1,45 +1,9 @@
+import type { AbortHub } from '@tenon/abort-hub'
+
 /** Rejection of a wait that the abort of its call has ended. */
 export class CallAborted extends Error {
   constructor() {
     super('the call was aborted')
-  }
-}
-
-/**
- * One listener per source, however many calls share it. Node warns of the eleventh listener of a signal, and on Node 20 each
- * `AbortSignal.any` leaves 36 bytes on a source that lives on.
- */
-export class SignalFan {
-  readonly #fans = new WeakMap<AbortSignal, Fan>()
-
-  /** @returns the remover */
-  on(source: AbortSignal, aborted: (reason: unknown) => void): () => void {
-    let fan = this.#fans.get(source)
-    if (fan === undefined) {
-      fan = new Fan(source)
-      this.#fans.set(source, fan)
-    }
-    return fan.add(aborted)
-  }
-}
-
-class Fan {
-  readonly #source: AbortSignal
-  readonly #listeners = new Set<(reason: unknown) => void>()
-  readonly #fire = (): void => {
-    for (const listener of [...this.#listeners]) listener(this.#source.reason)
-  }
-
-  constructor(source: AbortSignal) {
-    this.#source = source
-  }
-
-  add(listener: (reason: unknown) => void): () => void {
-    if (this.#listeners.size === 0) this.#source.addEventListener('abort', this.#fire, { once: true })
-    this.#listeners.add(listener)
-    return () => {
-      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#source.removeEventListener('abort', this.#fire)
-    }
   }
 }
 
@@ -49,10 +13,10 @@ export class CallSignal {
   readonly #removers: (() => void)[] = []
   readonly #waiting = new Set<() => void>()
 
-  constructor(fan: SignalFan, sources: readonly AbortSignal[]) {
+  constructor(hub: AbortHub, sources: readonly AbortSignal[]) {
     for (const source of sources) {
       if (source.aborted) this.abort(source.reason)
-      else this.#removers.push(fan.on(source, (reason) => this.abort(reason)))
+      else this.#removers.push(hub.on(source, (reason) => this.abort(reason)))
     }
   }
 

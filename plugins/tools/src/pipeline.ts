@@ -1,3 +1,4 @@
+import { AbortHub } from '@tenon/abort-hub'
 import { settledInTime } from '@tenon/announcer'
 import { didYouMean, type Json, type JsonObject, type Reconciling, type Scope } from '@tenon/kernel'
 import type { ToolRequest, ToolResult } from '@tenon/tools'
@@ -5,7 +6,7 @@ import { applyAfter } from './after.ts'
 import { invalidArgument } from './argument-problems.ts'
 import { perform } from './around.ts'
 import { CallRun, type CallTools } from './call-run.ts'
-import { CallAborted, CallSignal, SignalFan } from './call-signal.ts'
+import { CallAborted, CallSignal } from './call-signal.ts'
 import type { Catalogue } from './catalogue.ts'
 import { boundContent } from './content.ts'
 import { decide } from './decide.ts'
@@ -28,7 +29,7 @@ export class Pipeline {
   readonly #catalogue: Catalogue
   readonly #reconciling: Reconciling
   readonly #host: CallTools
-  readonly #fan = new SignalFan()
+  readonly #hub = new AbortHub()
 
   constructor(kept: KeptTools, catalogue: Catalogue, reconciling: Reconciling, host: CallTools) {
     this.#kept = kept
@@ -41,7 +42,7 @@ export class Pipeline {
   async execute(unread: ToolRequest): Promise<ToolResult> {
     const request = readRequest(unread)
     const id = request.id ?? `call-${++this.#kept.lastCall}`
-    const abort = new CallSignal(this.#fan, [request.signal, request.session.scope.signal, this.#kept.ending.signal])
+    const abort = new CallSignal(this.#hub, [request.signal, request.session.scope.signal, this.#kept.ending.signal])
     const run = new CallRun(this.#host, request, id, request.name, abort)
     try {
       return await follow(this.#kept, request.session, this.#conduct(run, unread))
@@ -93,7 +94,7 @@ export class Pipeline {
     try {
       await decide(run)
       if (run.abort.aborted) throw new CallAborted()
-      const outcome = await perform(run, definition, input, this.#fan)
+      const outcome = await perform(run, definition, input, this.#hub)
       if (outcome.ok) {
         if (run.abort.aborted) throw new CallAborted()
         result = await shape(run, definition, outcome.value)

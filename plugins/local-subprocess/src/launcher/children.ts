@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { unlinkSync } from 'node:fs'
-import { AbortHub } from '../abort-hub.ts'
 import { discard } from '../channel/discard.ts'
 import { systemClock } from '../clock.ts'
 import { endEscapees } from '../escapees.ts'
@@ -45,7 +44,7 @@ export class Children {
       table,
       clock: systemClock,
       watch: this.#watch,
-      aborts: new AbortHub(),
+      aborts: { on: onAbort },
       send: sendSignal,
       run: async (file, args) => void (await runProgram(file, args)),
       runSync: (file, args) => void runProgramSync(file, args),
@@ -149,6 +148,13 @@ function isFree(claim: string): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ENOENT'
   }
+}
+
+/** Nobody here has many who follow one signal. */
+function onAbort(signal: AbortSignal, follower: (reason: unknown) => void): () => void {
+  const fire = (): void => follower(signal.reason)
+  signal.addEventListener('abort', fire, { once: true })
+  return () => signal.removeEventListener('abort', fire)
 }
 
 function nothing(): void {}

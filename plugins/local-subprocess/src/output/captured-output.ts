@@ -1,5 +1,5 @@
+import type { AbortHub } from '@tenon/abort-hub'
 import { type OutputRead, type OutputReader, validateRead } from '@tenon/subprocess'
-import type { AbortHub } from '../abort-hub.ts'
 import type { Capture } from './capture.ts'
 import { LOOK_BACK_BYTES } from './ring.ts'
 import { boundaryFrom, completeUntil } from './utf8.ts'

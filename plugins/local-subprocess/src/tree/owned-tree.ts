@@ -1,4 +1,4 @@
-import type { AbortHub } from '../abort-hub.ts'
+import type { AbortHub } from '@tenon/abort-hub'
 import type { Clock } from '../clock.ts'
 import { type Census, type TreeFacts, takeCensus } from './members.ts'
 import type { ProcessIndex } from './process-index.ts'
@@ -10,7 +10,7 @@ export interface TreeParts {
   readonly table: ProcessTable
   readonly clock: Clock
   readonly watch: Watch
-  readonly aborts: AbortHub
+  readonly aborts: Pick<AbortHub, 'on'>
 }
 
 export interface Leader {

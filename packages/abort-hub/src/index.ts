@@ -1,0 +1,1 @@
+export { AbortHub } from './abort-hub.ts'
