@@ -2,7 +2,7 @@ import { Jobs } from '@tenon/jobs'
 import { describeJobs } from '@tenon/jobs/conformance'
 import { Kernel } from '@tenon/kernel'
 import jobsPlugin from '@tenon/plugin-jobs'
-import { recordedLog } from '../../../packages/testkit/src/recorded-log.ts'
+import { recordedLog } from '@tenon/testkit'
 
 describeJobs('plugin-jobs', async () => {
   const kernel = new Kernel({ logger: recordedLog().logger })

@@ -2,7 +2,7 @@ import { type JobEvent, type JobId, type JobSpec, Jobs, type JobView } from '@te
 import { Producer } from '@tenon/jobs/conformance'
 import { Kernel, Scope } from '@tenon/kernel'
 import { openSession, type Session } from '@tenon/session'
-import { type LogLine, recordedLog } from '../../../packages/testkit/src/recorded-log.ts'
+import { type LogLine, recordedLog } from '@tenon/testkit'
 import type { JobsConfig } from '../src/config.ts'
 import { jobsPlugin } from '../src/plugin.ts'
 import { FakeClock } from './fake-clock.ts'

@@ -3,8 +3,8 @@ import { definePlugin, Kernel, type Plugin, type Scope } from '@tenon/kernel'
 import systemPrompt from '@tenon/plugin-system-prompt'
 import { openSession, type Session } from '@tenon/session'
 import { type PromptSection, SystemPrompt } from '@tenon/system-prompt'
+import { recordedLog } from '@tenon/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { recordedLog } from '../../../packages/testkit/src/recorded-log.ts'
 
 let kernel: Kernel
 let prompt: SystemPrompt

@@ -1,9 +1,9 @@
 import { Kernel } from '@tenon/kernel'
 import tools from '@tenon/plugin-tools'
 import { openSession, type Session } from '@tenon/session'
+import { type LogLine, recordedLog } from '@tenon/testkit'
 import { type CallEvent, type RawTool, type Tool, type ToolRequest, type ToolResult, Tools, type ToolsChange } from '@tenon/tools'
 import { z } from 'zod'
-import { type LogLine, recordedLog } from '../../../packages/testkit/src/recorded-log.ts'
 
 /** A kernel with the tools row, a session, and a record of what was announced and logged. */
 export class Opened implements AsyncDisposable {
