@@ -94,3 +94,14 @@ it('a failed reload is mended by the next', async () => {
   await runtime.reload('a')
   expect(news()).toContain('a v3 up {"n":0}')
 })
+
+it('CP-10 code that changes in one edit with the file that no longer gives it a config loses the config', async () => {
+  const { dir, runtime, news } = await open({
+    'top.yaml': 'plugins:\n  journal: journal\n  a: { use: ./a.ts, with: { n: 4 } }\n',
+    'a.ts': noting('a'),
+  })
+  await dir.write('a.ts', noting('a', { version: '2' }))
+  await dir.write('top.yaml', 'plugins:\n  journal: journal\n  a: ./a.ts\n')
+  expect(await runtime.reload('a')).toMatchObject({ replaced: ['a'] })
+  expect(news()).toEqual(['a v1 up {"n":4}', 'a v1 down', 'a v2 up {"n":0}'])
+})
