@@ -1,5 +1,6 @@
 import type { Kernel } from '@tenon/kernel'
 import type { Composition } from './composition.ts'
+import type { Diagnostic } from './diagnostic.ts'
 import { NotActiveError } from './errors.ts'
 import { activeRows, type EditPlan, isEmpty, perform, planEdit, touched } from './plan-edit.ts'
 
@@ -12,6 +13,8 @@ export interface AppliedEdit {
   readonly untouched: readonly string[]
   /** Why all of it was taken back: the last good composition runs. */
   readonly rolledBack?: Error
+  /** Parts of earlier edits that no longer apply and stand no more: a warning each, which says why. */
+  readonly dropped?: readonly Diagnostic[]
 }
 
 /** Diff, one transaction, verify; an edit that leaves a required row without life is taken back. */

@@ -27,6 +27,11 @@ export function parseSetting(text: string): readonly [path: string, value: Json]
   return [path, document.toJS({ maxAliasCount: 0 }) as Json]
 }
 
+/** A setting as diagnostics show it. */
+export function settingText(path: string, value: Json): string {
+  return `${path}=${JSON.stringify(value)}`
+}
+
 /** The later edit wins. */
 export function combineEdits(first: CatalogEdit, second: CatalogEdit): CatalogEdit {
   const enabled = new Set(second.enable)
@@ -54,7 +59,7 @@ export function layerOf(edit: CatalogEdit, rows: LocatedMap, folder: string, rep
     return false
   }
   for (const [path, value] of Object.entries(edit.set ?? {})) {
-    const text = `${path}=${JSON.stringify(value)}`
+    const text = settingText(path, value)
     const place = placeIn('set', text, path.length + 1)
     const [id = '', ...steps] = path.split('.')
     if (known(id, placeIn('set', text, 0, id.length))) put(layer, [id, 'with', ...steps], located(value, place), placeIn('set', text, 0, path.length))

@@ -130,7 +130,7 @@ function keysOf(plugin: Plugin): readonly string[] {
 }
 
 /** Rows that name one source share its code. */
-function once(load: (source: PluginSource) => Promise<LoadOutcome>): (source: PluginSource) => Promise<LoadOutcome> {
+export function once(load: (source: PluginSource) => Promise<LoadOutcome>): (source: PluginSource) => Promise<LoadOutcome> {
   const outcomes = new Map<string, Promise<LoadOutcome>>()
   return (source) => {
     const key = sourceKey(source)

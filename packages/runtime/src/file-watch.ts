@@ -2,11 +2,11 @@ import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as startTimer } from 'node:timers'
 import { setTimeout } from 'node:timers/promises'
-import { fingerprintOf, type SourceFiles } from './source-files.ts'
+import { fingerprintOf, type SourceFiles, stillHold } from './source-files.ts'
 
 export interface FileWatchOptions {
-  /** Called with the files that hold something else than they did, once per burst. */
-  readonly changed: (files: ReadonlySet<string>) => void
+  /** Called when files hold something else than they did, once per burst. */
+  readonly changed: () => void
   /** A folder cannot be watched: it is gone, or the system has no watches left. */
   readonly failed: (folder: string, error: Error) => void
   /** Quiet time after which a burst counts as over, in milliseconds. */
@@ -44,13 +44,20 @@ export class FileWatch {
     this.#schedule()
   }
 
+  /** As `follow`, for files that were read in passing: a change that is still to be told stays so, and one that was told is no news. */
+  include(files: SourceFiles): void {
+    // Or edits in quick succession would put off every look.
+    if (files.size === this.#files.size && [...files.keys()].every((file) => this.#files.has(file))) return
+    this.follow(new Map([...files].map(([file, print]) => [file, this.#files.get(file) ?? print])))
+  }
+
   /** Whether the files still hold what was read, after four times the quiet time; if not, `changed` is called for that as well. */
   async lasts(): Promise<boolean> {
     const known = this.#files
     await setTimeout(4 * this.#options.quietMs, undefined, { ref: false })
-    if (this.#closed || known !== this.#files) return false
-    const prints = await Promise.all([...known].map(async ([file, print]) => (await fingerprintOf(file)) === print))
-    return known === this.#files && prints.every((same) => same)
+    const same = await stillHold(known)
+    if (!same) this.#schedule()
+    return same
   }
 
   close(): void {
@@ -106,10 +113,9 @@ export class FileWatch {
     const now = new Map(await Promise.all([...known.keys()].map(async (file) => [file, await fingerprintOf(file)] as const)))
     // Followed anew meanwhile: that has asked for a look of its own.
     if (this.#closed || known !== this.#files) return
-    const changed = new Set([...now].filter(([file, print]) => known.get(file) !== print).map(([file]) => file))
-    if (changed.size === 0) return
+    if ([...now].every(([file, print]) => known.get(file) === print)) return
     this.#files = now
-    this.#options.changed(changed)
+    this.#options.changed()
   }
 }
 

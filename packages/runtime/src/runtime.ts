@@ -1,7 +1,7 @@
 import { type Capability, Emitter, type Kernel, type Logger } from '@tenon/kernel'
 import { type AppliedEdit, applyPlan } from './apply-plan.ts'
-import { type CatalogEdit, combineEdits } from './catalog-edit.ts'
-import type { CatalogCheck, CheckReport } from './check.ts'
+import type { CatalogEdit } from './catalog-edit.ts'
+import { type CatalogCheck, type CheckReport, once } from './check.ts'
 import type { Composition } from './composition.ts'
 import { CompositionError, RuntimeError } from './errors.ts'
 import { FileWatch } from './file-watch.ts'
@@ -9,7 +9,8 @@ import { activeRows } from './plan-edit.ts'
 import type { LoadOutcome } from './plugin-loader.ts'
 import { type PluginSource, sourceKey } from './plugin-source.ts'
 import { tellingSlowRows, warnOfUnoffered } from './row-watch.ts'
-import { fingerprintOf } from './source-files.ts'
+import { fingerprintOf, type SourceFiles, stillHold } from './source-files.ts'
+import { overlay } from './standing-edit.ts'
 
 export type RuntimeEvent =
   /** An edit that a watched file brought about; `edit.rolledBack` says if it was taken back. */
@@ -37,6 +38,8 @@ export class Runtime implements AsyncDisposable {
   #composition: Composition
   #edit: CatalogEdit
   #watch: FileWatch | undefined
+  /** To apply what the watched files hold. */
+  #attempts = 0
   #queue: Promise<unknown> = Promise.resolve()
   #closing: Promise<void> | undefined
 
@@ -61,13 +64,13 @@ export class Runtime implements AsyncDisposable {
 
   /**
    * Lays an edit over the catalog file, or changes to another composition. Nothing is written to a file. An edit stays until another
-   * one says otherwise, also when the file changes under it.
+   * one says otherwise, also when the file changes under it; a part whose row or option is gone is dropped, with a warning.
    * @throws RuntimeError COMPOSITION_INVALID before anything has changed (a CompositionError with diagnostics, for an edit); RUNTIME_CLOSED
    */
   apply(change: CatalogEdit | Composition): Promise<AppliedEdit> {
     return this.#enqueue(async () => {
       if ('rows' in change) return this.#adopt(change)
-      return this.#revise(combineEdits(this.#edit, change), (source) => this.#kept(source))
+      return this.#revise(change, (source) => this.#kept(source))
     })
   }
 
@@ -81,7 +84,7 @@ export class Runtime implements AsyncDisposable {
       const row = activeRows(this.#composition).find((candidate) => candidate.id === id)
       if (row === undefined) throw this.#unknown(id)
       const wanted = sourceKey(row.loaded.source)
-      return this.#revise(this.#edit, (source) => (sourceKey(source) === wanted ? this.#check.loader.reload(source) : this.#kept(source)))
+      return this.#revise({}, (source) => (sourceKey(source) === wanted ? this.#check.loader.reload(source) : this.#kept(source)))
     })
   }
 
@@ -100,22 +103,26 @@ export class Runtime implements AsyncDisposable {
   follow(report: CheckReport): void {
     this.#watch ??= new FileWatch({
       quietMs: 50,
-      changed: (files) => void this.#filesChanged(files),
+      changed: () => void this.#filesChanged(),
       failed: (folder, error) => this.#logger?.warn({ err: error, folder }, 'changes in this folder are not followed'),
     })
     this.#watch.follow(report.watched)
   }
 
-  async #filesChanged(files: ReadonlySet<string>): Promise<void> {
+  async #filesChanged(): Promise<void> {
     if (this.#closing !== undefined) return
+    const attempt = ++this.#attempts
     try {
-      const edit = await this.#enqueue(() => this.#revise(this.#edit, (source) => this.#fresh(source, files)))
+      // What was read counts as seen, whatever comes of it: what does not fit, or was rolled back, is tried again when a file changes.
+      const seen = (files: SourceFiles): void => this.#watch?.follow(files)
+      const edit = await this.#enqueue(() => this.#revise({}, (source) => this.#fresh(source), seen))
       if (edit.rolledBack !== undefined && this.events.listenerCount === 0) this.#logger?.error({ err: edit.rolledBack }, 'an edit was rolled back')
       this.events.emit({ type: 'edited', edit })
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown))
-      // A file that was read half written is no news: the whole of it is on its way.
-      if (this.#closing !== undefined || (await this.#watch?.lasts()) === false) return
+      // A file that was read half written is no news: the whole of it is on its way, or read by a later attempt.
+      const lasts = this.#closing === undefined && (await this.#watch?.lasts()) === true
+      if (this.#closing !== undefined || !lasts || attempt !== this.#attempts) return
       // Whoever listens tells it in words of its own.
       if (this.events.listenerCount === 0) this.#logger?.warn({ err: error }, 'a changed file was not applied')
       this.events.emit({ type: 'refused', error })
@@ -123,12 +130,20 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** Reads everything again: the file may have changed since, followed or not. */
-  async #revise(edit: CatalogEdit, load: (source: PluginSource) => Promise<LoadOutcome>): Promise<AppliedEdit> {
-    const report = await this.#check.run(this.#composition.file, edit, load)
+  async #revise(
+    asked: CatalogEdit,
+    load: (source: PluginSource) => Promise<LoadOutcome>,
+    follow = (files: SourceFiles): void => this.#watch?.include(files),
+  ): Promise<AppliedEdit> {
+    const loadOnce = once(load)
+    const { edit, report, dropped } = await overlay(this.#edit, asked, (whole) => this.#check.run(this.#composition.file, whole, loadOnce))
     // Also if it is refused: the file that was just added is the one that will be mended.
-    if (this.#watch !== undefined) this.follow(report)
+    follow(report.watched)
     if (!report.ok) throw new CompositionError(report.composition.file, report.diagnostics)
-    return this.#change(report.composition, edit)
+    const applied = await this.#change(report.composition, edit)
+    if (dropped.length === 0 || applied.rolledBack !== undefined) return applied
+    for (const { row, message } of dropped) this.#logger?.warn({ row }, message)
+    return { ...applied, dropped }
   }
 
   async #change(next: Composition, edit: CatalogEdit): Promise<AppliedEdit> {
@@ -173,10 +188,13 @@ export class Runtime implements AsyncDisposable {
     return row === undefined ? this.#check.loader.load(source) : { ok: true, ...row.loaded }
   }
 
-  /** Code whose sources changed is loaded anew, and counts as changed only if it is another. */
-  async #fresh(source: PluginSource, files: ReadonlySet<string>): Promise<LoadOutcome> {
+  /**
+   * Code whose files hold something else than what runs is loaded anew, and counts as changed only if it is another. All of it, not only
+   * what has just been written: two files that change together are seldom saved together.
+   */
+  async #fresh(source: PluginSource): Promise<LoadOutcome> {
     const kept = await this.#kept(source)
-    if (!kept.ok || ![...kept.files.keys()].some((file) => files.has(file))) return kept
+    if (!kept.ok || (await stillHold(kept.files))) return kept
     const loaded = await this.#check.loader.load(source)
     return loaded.ok && loaded.code === kept.code ? { ...kept, files: loaded.files } : loaded
   }

@@ -14,3 +14,9 @@ export function fingerprint(content: Uint8Array): string {
 export async function fingerprintOf(file: string): Promise<string> {
   return readFile(file).then(fingerprint, () => MISSING)
 }
+
+/** Whether each file holds what was read there. */
+export async function stillHold(files: SourceFiles): Promise<boolean> {
+  const same = await Promise.all([...files].map(async ([file, print]) => (await fingerprintOf(file)) === print))
+  return !same.includes(false)
+}
