@@ -1,7 +1,8 @@
 import { CodedError, didYouMean, type Json } from '@tenon/kernel'
-import { parseDocument } from 'yaml'
 import { type Diagnostic, diagnose } from './diagnostic.ts'
-import type { Located, LocatedEntry, LocatedMap } from './located.ts'
+import { type Located, type LocatedEntry, type LocatedMap, toJson } from './located.ts'
+import { parseYaml } from './parse-yaml.ts'
+import { plainScalar } from './plain-scalar.ts'
 import { type Place, SourceText } from './source-text.ts'
 
 /** Changes on top of a catalog file that are not written into it. */
@@ -14,17 +15,21 @@ export interface CatalogEdit {
 
 export class SettingError extends CodedError<'SETTING_INVALID'> {}
 
-/** @throws SettingError unless the text is `row.path=value`; the value is read as YAML. */
+/** @throws SettingError unless the text is `row.path=value`; the value is read as YAML, one without quotes or brackets as the text it is. */
 export function parseSetting(text: string): readonly [path: string, value: Json] {
   const split = text.indexOf('=')
   const path = text.slice(0, Math.max(split, 0)).trim()
   if (split === -1 || !/^[^.]+(\.[^.]+)+$/.test(path)) {
     throw new SettingError('SETTING_INVALID', `${JSON.stringify(text)} is not of the form row.path=value; write it like shell.timeoutMs=60000`)
   }
-  const document = parseDocument(text.slice(split + 1), { version: '1.2', schema: 'core', stringKeys: true })
-  const [error] = document.errors
-  if (error !== undefined) throw new SettingError('SETTING_INVALID', `the value of ${path} is not YAML: ${error.message.split('\n')[0]}`)
-  return [path, document.toJS({ maxAliasCount: 0 }) as Json]
+  const value = text.slice(split + 1).trim()
+  const { root, diagnostics } = parseYaml(new SourceText('set', value))
+  const [fault] = diagnostics
+  if (fault !== undefined) {
+    const advice = /^[*&!%@`]/.test(value) ? `; a text that starts with ${value[0]} takes quotes inside the setting: ${path}='${value}'` : ''
+    throw new SettingError('SETTING_INVALID', `the value of ${path} is not YAML: ${fault.message}${advice}`)
+  }
+  return [path, root === undefined || (root.kind === 'scalar' && root.plain) ? plainScalar(value) : toJson(root)]
 }
 
 /** A setting as diagnostics show it. */

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are expressions of catalog files.
 import { didYouMean } from '@tenon/kernel'
-import { parseDocument } from 'yaml'
 import { type Diagnostic, diagnose } from './diagnostic.ts'
 import type { Located, LocatedScalar } from './located.ts'
+import { plainScalar } from './plain-scalar.ts'
 import type { Place } from './source-text.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -43,7 +43,7 @@ function expandScalar(node: LocatedScalar, text: string, env: Environment, repor
     return body === 'dir' ? place.source.folder : fault(unknownExpression(expression, 'the only one of its kind is ${catalog:dir}'))
   })
   for (const [expression, kind = ''] of text.matchAll(LIKELY_MEANT)) warnIfMisspelt(expression, kind, place, report)
-  const value = node.plain && WHOLE.test(text) ? scalarOf(expanded) : expanded
+  const value = node.plain && WHOLE.test(text) ? plainScalar(expanded) : expanded
   return expanded === text ? node : { ...node, value, written: text }
 }
 
@@ -88,10 +88,4 @@ function warnIfMisspelt(expression: string, kind: string, place: Place, report: 
 function within(place: Place, expression: string): Place {
   const offset = place.source.text.slice(place.start, place.end).indexOf(expression)
   return offset === -1 ? place : { ...place, start: place.start + offset, end: place.start + offset + expression.length }
-}
-
-function scalarOf(text: string): LocatedScalar['value'] {
-  const document = parseDocument(text, { version: '1.2', schema: 'core' })
-  const value: unknown = document.errors.length > 0 ? text : document.toJS()
-  return value === null || typeof value === 'number' || typeof value === 'boolean' ? value : text
 }

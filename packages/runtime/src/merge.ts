@@ -9,6 +9,8 @@ type Report = (diagnostic: Diagnostic) => void
  * and `$replace: value` stands for the value instead of the merged map. Both parts keep their places.
  */
 export function merge(base: Located | undefined, over: Located, report: Report): Located {
+  // A list replaces, and so does each item: there is nothing below it to be kept or taken away.
+  if (over.kind === 'list') return { ...over, items: over.items.map((item) => merge(undefined, item, report)) }
   if (over.kind !== 'map') return over
   const replacement = over.entries.get('$replace')
   if (replacement !== undefined) {

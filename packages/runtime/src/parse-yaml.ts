@@ -18,6 +18,12 @@ const ALIASED_VALUES = 10_000
 const NESTED_LEVELS = 200
 const TOO_DEEP = `nested deeper than ${NESTED_LEVELS} levels`
 
+/** Of the core schema; the parser knows more of them, whatever schema it is given. */
+const CORE_TAGS: ReadonlySet<string> = new Set([
+  '!',
+  ...['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
+])
+
 /** YAML 1.2, core schema: no dates, no binary, no merge keys, and a tag that says otherwise is an error. */
 export function parseYaml(source: SourceText): ParsedYaml {
   const document = parseDocument(source.text, {
@@ -44,8 +50,7 @@ function syntaxErrors(source: SourceText, errors: readonly YAMLError[]): Diagnos
     const place = { source, start: error.pos[0], end: error.pos[1] }
     // After a slip that ends the document for the parser, every line below is one more.
     if (byLine.size > 0 && error.message.includes(' in YAML stream')) continue
-    const said = /call stack/.test(error.message) ? TOO_DEEP : error.code === 'NON_STRING_KEY' ? 'a key is one text' : error.message
-    const { message, hint } = unquotedExpression(source, error.pos[0]) ?? { message: said, hint: hintFor(error.code) }
+    const { message, hint } = unquotedExpression(source, error.pos[0]) ?? { message: messageFor(error), hint: hintFor(error.code) }
     const diagnostic = diagnose(place, 'CATALOG_SYNTAX', message, { hint })
     // One slip often makes it stumble several times over the rest of its line.
     if (!byLine.has(diagnostic.line)) byLine.set(diagnostic.line, diagnostic)
@@ -60,14 +65,30 @@ function unquotedExpression(source: SourceText, at: number): { readonly message:
   return expression === undefined ? undefined : { message: 'inside { } and [ ] an expression needs quotes', hint: `write "${expression}"` }
 }
 
+function messageFor({ code, message }: YAMLError): string {
+  if (/call stack/.test(message)) return TOO_DEEP
+  if (code === 'NON_STRING_KEY') return 'a key is one text'
+  return code === 'MULTIPLE_DOCS' ? 'a second document begins here' : message
+}
+
 function hintFor(code: string): string | undefined {
   if (code === 'TAB_AS_INDENT') return 'indent with spaces'
   if (code === 'MULTIPLE_DOCS') return 'a catalog file is one document; remove the line `---`'
-  if (code === 'TAG_RESOLVE_FAILED') return 'tags are not part of catalog files; write the value without it'
+  if (code === 'TAG_RESOLVE_FAILED') return NO_TAGS
   return undefined
 }
 
-class AliasFault extends Error {}
+const NO_MERGE = 'write the keys out, or put them into another file and name it in `extends`'
+const NO_TAGS = 'tags are not part of catalog files; write the value without it'
+
+class AliasFault extends Error {
+  readonly hint: string | undefined
+
+  constructor(message: string, hint?: string) {
+    super(message)
+    this.hint = hint
+  }
+}
 
 class DepthFault extends Error {
   readonly place: Place
@@ -103,7 +124,7 @@ class Reader {
       }
       if (!(error instanceof AliasFault)) throw error
       const place = this.#expanding[0]?.place ?? this.#place(contents)
-      return { root: undefined, diagnostics: [...this.#diagnostics, diagnose(place, 'CATALOG_ALIAS', error.message)] }
+      return { root: undefined, diagnostics: [...this.#diagnostics, diagnose(place, 'CATALOG_ALIAS', error.message, { hint: error.hint })] }
     }
   }
 
@@ -114,11 +135,19 @@ class Reader {
     }
     if (isAlias(node)) return this.#expanded(node)
     const place = node === null ? (fallback ?? this.#place(node)) : this.#place(node)
+    if (node?.tag !== undefined && !CORE_TAGS.has(node.tag)) return this.#tagged(node.tag, place)
     if (isMap(node)) return this.#inside(place, () => ({ kind: 'map', entries: this.#entries(node), place }))
     if (isSeq(node))
       return this.#inside(place, () => ({ kind: 'list', items: node.items.map((item) => this.#located(item as Node | null, place)), place }))
     const value = isScalar(node) ? (node.value as string | number | boolean | null) : null
-    return { kind: 'scalar', value, plain: !isScalar(node) || node.type === undefined || node.type === Scalar.PLAIN, place }
+    // `!!str ${…}` says itself what it is.
+    const plain = !isScalar(node) || (node.tag === undefined && (node.type === undefined || node.type === Scalar.PLAIN))
+    return { kind: 'scalar', value, plain, place }
+  }
+
+  #tagged(tag: string, place: Place): Located {
+    this.#diagnostics.push(diagnose(place, 'CATALOG_SYNTAX', `a value with the tag ${tag.replace('tag:yaml.org,2002:', '!!')}`, { hint: NO_TAGS }))
+    return { kind: 'scalar', value: null, plain: true, place }
   }
 
   #inside(place: Place, read: () => Located): Located {
@@ -130,10 +159,16 @@ class Reader {
 
   #entries(map: YAMLMap): ReadonlyMap<string, LocatedEntry> {
     const entries = new Map<string, LocatedEntry>()
+    const merged: Located[] = []
     for (const pair of map.items) {
       const key = pair.key as Scalar
       const name = String(key.value)
       const place = this.#place(key)
+      if (name === '<<' && key.type === Scalar.PLAIN) {
+        this.#diagnostics.push(diagnose(place, 'CATALOG_SYNTAX', 'YAML 1.2 has no merge keys', { hint: NO_MERGE }))
+        merged.push(this.#located(pair.value as Node | null, place))
+        continue
+      }
       const first = entries.get(name)
       if (first !== undefined) {
         const { line } = this.#source.position(first.key.start)
@@ -144,6 +179,10 @@ class Reader {
       }
       entries.set(name, { key: place, value: this.#located(pair.value as Node | null, { ...place, start: place.end }) })
     }
+    // As it was meant, or what it should have brought would be missing: a second report of one fault.
+    for (const source of merged.flatMap((value) => (value.kind === 'list' ? value.items : [value]))) {
+      if (source.kind === 'map') for (const [name, brought] of source.entries) if (!entries.has(name)) entries.set(name, brought)
+    }
     return entries
   }
 
@@ -151,7 +190,9 @@ class Reader {
     const target = alias.resolve(this.#document)
     const place = this.#place(alias)
     this.#expanding.push({ target: target ?? alias, place })
-    if (target === undefined) throw new AliasFault(`there is no anchor &${alias.source} before this alias`)
+    if (target === undefined) {
+      throw new AliasFault(`there is no anchor &${alias.source} before this alias`, `if it is a text, write it in quotes: '*${alias.source}'`)
+    }
     if (this.#expanding.filter((other) => other.target === target).length > 1) throw new AliasFault(`&${alias.source} contains itself`)
     const located = this.#located(target)
     this.#expanding.pop()

@@ -19,7 +19,7 @@ export function readHead(id: string, entry: LocatedEntry, ids: readonly string[]
   const { value } = entry
   if (!ROW_ID.test(id)) {
     faults.report(entry.key, 'CATALOG_SHAPE', 'an id starts with a letter or digit and holds letters, digits, - and _', {
-      hint: id === '<<' ? 'YAML 1.2 has no merge keys: name the other file in `extends`, or write the rows out' : 'write another id',
+      hint: 'write another id',
     })
     return undefined
   }
