@@ -5,6 +5,7 @@ import type { FirstPartyPlugin } from '@tenon/catalog'
 import { didYouMean, type Plugin } from '@tenon/kernel'
 import { BundleFault, bundle, run } from './bundle.ts'
 import { ImportFault, messageOf, type Namespace, PackageLookup } from './package-lookup.ts'
+import { isPlugin, refusalOf } from './plugin-shape.ts'
 import { type PluginSource, sourceKey, sourceOf } from './plugin-source.ts'
 import { MISSING, type SourceFiles } from './source-files.ts'
 
@@ -171,18 +172,15 @@ function pluginIn(namespace: Namespace | undefined, source: PluginSource, files:
   // CommonJS: `module.exports` itself; compiled from ES modules and imported, it has its default export one level deeper.
   const candidates = [namespace?.default, namespace, (namespace?.default as Namespace | undefined)?.default]
   const plugin = candidates.find(isPlugin)
-  if (plugin !== undefined) return { ok: true, plugin, source, files, ...(code === undefined ? {} : { code }) }
   const name = source.kind === 'path' ? source.path : source.name
+  if (plugin !== undefined) {
+    const refusal = refusalOf(plugin)
+    if (refusal === undefined) return { ok: true, plugin, source, files, ...(code === undefined ? {} : { code }) }
+    return failed({ code: 'PLUGIN_INVALID', message: `${name} has a plugin the kernel does not take: ${refusal}`, files })
+  }
   const named = Object.entries(namespace ?? {}).find(([, value]) => isPlugin(value))?.[0]
   const hint = named === undefined ? 'write `export default definePlugin({ … })`' : `"${named}" is one: export it as the default`
   return failed({ code: 'PLUGIN_INVALID', message: `${name} has no plugin as its default export`, hint, files })
-}
-
-/** By shape, not by class: a plugin may come with a kernel package of its own. */
-function isPlugin(value: unknown): value is Plugin {
-  if (typeof value !== 'object' || value === null) return false
-  const { name, activate, inject, provides } = value as Partial<Plugin>
-  return typeof name === 'string' && typeof activate === 'function' && Array.isArray(inject) && Array.isArray(provides)
 }
 
 /** What a registry takes for the name of a package, and maybe a subpath behind it. */
