@@ -267,12 +267,12 @@ const FILES: readonly Held[] = [
     ],
   },
   {
-    title: 'the kernel keeps its budget: 2,250 lines in all',
+    title: 'the kernel keeps its budget: 2,300 lines in all',
     rule: files.theKernelKeepsItsBudget,
     violations: [
       [
-        Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`packages/kernel/src/a${n}.ts`, lines(226)])),
-        'packages/kernel: 2262 lines of code, the budget is 2250',
+        Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`packages/kernel/src/a${n}.ts`, lines(231)])),
+        'packages/kernel: 2312 lines of code, the budget is 2300',
       ],
     ],
   },

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Edits, isFailing } from './edits.ts'
-import { KernelError } from './errors.ts'
+import { asError, KernelError } from './errors.ts'
 import type { Plugin } from './plugin.ts'
 import type { LoadOptions } from './row.ts'
+import { isThenable } from './scope.ts'
 import type { Desired, RowUnit, World } from './world.ts'
 
 /** The edits of one transaction. Every method throws on bad input, and then nothing at all happens. */
@@ -84,13 +85,17 @@ export class Draft implements Transaction {
   /** Runs the edit. @throws what it throws, and CAPABILITY_CYCLE, PLUGIN_UNRESOLVED or CAPABILITY_TAKEN if the result cannot fit the graph */
   run(edit: (tx: Transaction) => void): void {
     try {
-      edit(this)
+      const returned: unknown = edit(this)
+      if (isThenable(returned)) {
+        returned.then(undefined, () => undefined)
+        throw new KernelError('SCOPE_CLOSED', 'the edit of a transaction ends when it returns; make what it needs before, and edit without awaiting')
+      }
       for (const row of this.#changed) this.#check(row)
       this.#state = 'stands'
     } catch (error) {
       this.#state = 'refused'
       this.takeBack()
-      throw error
+      throw asError(error)
     }
   }
 
@@ -102,11 +107,13 @@ export class Draft implements Transaction {
     this.#edits.assertAcyclic(row)
     if (row.phase !== 'active') return
     for (const { key, provision, claimants } of row.needs) {
-      if (provision !== undefined || claimants.length > 0) continue
+      // What there is of a row that claims it no more is about to go; what the kernel itself provides stays.
+      if (claimants.length > 0 || (provision !== undefined && provision.owner === undefined)) continue
       throw new KernelError('PLUGIN_UNRESOLVED', `row "${row.id}" would wait: nothing provides "${key}"; load a provider in the same edit`)
     }
-    for (const { key, holder } of row.provides) {
-      if (holder === undefined || holder === row || !holder.wanted) continue
+    for (const slot of row.provides) {
+      const { key, holder } = slot
+      if (holder === undefined || holder === row || !holder.provides.includes(slot)) continue
       throw new KernelError('CAPABILITY_TAKEN', `row "${row.id}" would wait: "${key}" is provided by row "${holder.id}"; unload it in the same edit`)
     }
   }

@@ -8,7 +8,13 @@ interface Entry<E> {
 
 /** Calls its listeners in the order of registration; each lives as long as the scope it was registered with. */
 export class Emitter<E> {
+  readonly #what: 'listener' | 'event listener'
   #entries: readonly Entry<E>[] = []
+
+  /** @param what how its listeners are called where a fault of theirs is reported; the kernel's own events have `event listener` */
+  constructor(what: 'listener' | 'event listener' = 'listener') {
+    this.#what = what
+  }
 
   /** @throws KernelError SCOPE_CLOSED */
   on(scope: Scope, listener: (event: E) => void): void {
@@ -32,9 +38,9 @@ export class Emitter<E> {
       if (!entry.live) continue
       try {
         const returned = entry.listener(event)
-        if (returned instanceof Promise) returned.catch((error: unknown) => entry.scope.report(error, 'listener'))
+        if (returned instanceof Promise) returned.catch((error: unknown) => entry.scope.report(error, this.#what))
       } catch (error) {
-        entry.scope.report(error, 'listener')
+        entry.scope.report(error, this.#what)
       }
     }
   }

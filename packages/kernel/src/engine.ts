@@ -25,7 +25,7 @@ const FAULTS_KEPT = 20
 /** One kernel's inside: carries commands to the reconciler, and what happens there to whoever waits or listens. */
 export class Engine implements Observer, TransactionHost {
   readonly world = new World()
-  readonly events = new Emitter<KernelEvent>()
+  readonly events = new Emitter<KernelEvent>('event listener')
   readonly logger: Logger
   readonly reconciler = new Reconciler(this.world, this, () => this.passed())
   readonly agenda = this.reconciler.agenda
@@ -48,7 +48,7 @@ export class Engine implements Observer, TransactionHost {
 
   phase(row: RowUnit, error?: Error): void {
     const { phase, generation } = row
-    if (error !== undefined) this.logger.error({ row: row.id, err: error }, error.message)
+    if (error !== undefined) this.#log('error', { row: row.id, err: error }, error.message)
     if (this.events.listenerCount > 0) this.events.emit({ type: 'phase', row: row.id, phase, generation, ...(error === undefined ? {} : { error }) })
   }
 
@@ -60,14 +60,19 @@ export class Engine implements Observer, TransactionHost {
     this.transactions.keep(kept, activation)
   }
 
+  closed(kept: Kept, activation: Activation): void {
+    this.transactions.closed(kept, activation)
+  }
+
   offered({ slot, owner }: Provision, type: 'provided' | 'withdrawn'): void {
     if (this.events.listenerCount > 0) this.events.emit({ type, row: owner?.unit.row.id ?? 'kernel', capability: slot.key })
   }
 
   fault(row: RowUnit, what: string, error: Error): void {
     row.faults = [...(row.faults ?? []).slice(1 - FAULTS_KEPT), { what, error }]
-    this.logger.error({ row: row.id, what, err: error }, `row "${row.id}": ${what}: ${error.message}`)
-    this.events.emit({ type: 'fault', row: row.id, what, error })
+    this.#log('error', { row: row.id, what, err: error }, `row "${row.id}": ${what}: ${error.message}`)
+    // One that fails at the news of a fault would be told of its own, and so on.
+    if (what !== 'event listener') this.events.emit({ type: 'fault', row: row.id, what, error })
   }
 
   gone(row: RowUnit): void {
@@ -129,7 +134,7 @@ export class Engine implements Observer, TransactionHost {
     const inside = this.inside()
     const report = this.transactions.run(edit)
     if (inside === undefined) return report
-    report.catch((error: unknown) => this.logger.error({ row: inside, err: error }, `row "${inside}": its transaction was refused`))
+    report.catch((error: unknown) => this.#log('error', { row: inside, err: error }, `row "${inside}": its transaction was refused`))
     return refuse(`row "${inside}" would wait for a transaction that waits for it`)
   }
 
@@ -137,7 +142,7 @@ export class Engine implements Observer, TransactionHost {
     if (report !== undefined) {
       const { outcome, error } = report
       if (this.events.listenerCount > 0) this.events.emit({ type: 'transaction', outcome, ...(error === undefined ? {} : { error }) })
-      if (error !== undefined) this.logger.warn({ err: error }, error.message)
+      if (error !== undefined) this.#log('warn', { err: error }, error.message)
     }
     this.passed()
   }
@@ -153,7 +158,7 @@ export class Engine implements Observer, TransactionHost {
   }
 
   reconfigure(row: RowUnit, config: unknown): Promise<void> {
-    const waitsForItself = this.#waitsFor(row)
+    const inside = this.inside()
     try {
       const desired = this.edits.desire(row.desired.plugin, config, row.id, row.budgets)
       if (isFailing(row) || !isDeepStrictEqual(desired.config, row.desired.config)) this.edits.set(row, desired)
@@ -161,7 +166,7 @@ export class Engine implements Observer, TransactionHost {
     } catch (error) {
       return Promise.reject(error)
     }
-    return waitsForItself ? refuse(`reconfiguring row "${row.id}" waits for the code that awaits it`) : this.#ready(row)
+    return inside === undefined ? this.#ready(row) : refuse(`row "${inside}" would wait for row "${row.id}" in the middle of its own transition`)
   }
 
   replace<Input>(row: RowUnit, plugin: Plugin<Input>, config?: NoInfer<Input>): Promise<void> {
@@ -202,6 +207,19 @@ export class Engine implements Observer, TransactionHost {
     }
   }
 
+  /** What cannot be written stops nothing: the disk may be full, or something within the error throw, which then is told without it. */
+  #log(level: 'error' | 'warn', facts: { readonly row?: string; readonly what?: string; readonly err: unknown }, message: string): void {
+    const { err: _, ...rest } = facts
+    for (const record of [facts, rest]) {
+      try {
+        this.logger[level](record, message)
+        return
+      } catch {
+        // Then without the error, or not at all.
+      }
+    }
+  }
+
   /** The row of this kernel in whose transition, or spawned work, the caller runs. */
   inside(): string | undefined {
     const root = currentMark()?.scope.root
@@ -214,7 +232,7 @@ export class Engine implements Observer, TransactionHost {
   #waitsFor(row: RowUnit): boolean {
     const scope = currentMark()?.scope
     if (scope === undefined || row.activation === undefined) return false
-    return withDependents([row.activation]).some((activation) => activation.scope.encloses(scope))
+    return withDependents([row.activation], true).some((activation) => activation.scope.encloses(scope))
   }
 
   #ready(row: RowUnit): Promise<void> {

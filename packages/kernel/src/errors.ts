@@ -40,14 +40,13 @@ export type KernelErrorCode =
 /** Messages name the row, the capability and what to do. */
 export class KernelError extends CodedError<KernelErrorCode> {}
 
-/** What was thrown, as an `Error`: plugins can throw anything, the kernel passes on nothing else. */
+/** What was thrown, as an `Error` that can be read: plugins can throw anything, the kernel passes on nothing else. */
 export function asError(thrown: unknown): Error {
-  if (thrown instanceof Error) return thrown
-  let text: string
   try {
-    text = String(thrown)
+    // Of a proxy, or with a getter, either may throw.
+    if (thrown instanceof Error && typeof thrown.message === 'string') return thrown
+    return new Error(String(thrown), { cause: thrown })
   } catch {
-    text = '<unprintable thrown value>'
+    return new Error('<unprintable thrown value>', { cause: thrown })
   }
-  return new Error(text, { cause: thrown })
 }

@@ -17,6 +17,8 @@ export interface Observer extends ActivationEnvironment {
   shaken(row: RowUnit): void
   /** What the activation changed in what its row keeps can stand. */
   succeeded(kept: Kept, activation: Activation): void
+  /** What it changed in what its row keeps is taken back, unless it stands. */
+  closed(kept: Kept, activation: Activation): void
   offered(provision: Provision, type: 'provided' | 'withdrawn'): void
   /** The row is not wanted any more, and its last scope has closed. */
   gone(row: RowUnit): void
@@ -183,7 +185,7 @@ export class Lifecycle {
     }
     this.#release(parent)
     for (const fork of activation.forks) this.#agenda.drop(fork)
-    row.kept?.rollback(activation)
+    if (row.kept !== undefined) this.#observer.closed(row.kept, activation)
     unit.activation = undefined
     if (error !== undefined) unit.failure = { error, branch, bound, desired }
     for (const slot of activation.claimed) {

@@ -29,12 +29,12 @@ export function planDown(changed: Iterable<Unit>): Activation[] {
   return down.length === 0 ? down : withDependents(down)
 }
 
-/** The activations, and all that depend on them through a binding or as a fork, transitively. */
-export function withDependents(activations: readonly Activation[]): Activation[] {
+/** The activations, and all that depend on them through a binding or as a fork, transitively; also those that are going already if `isGoing`. */
+export function withDependents(activations: readonly Activation[], isGoing = false): Activation[] {
   const all = new Set(activations)
   for (const activation of all) {
-    for (const { users } of activation.offers) for (const user of users) if (!user.doomed) all.add(user)
-    for (const { activation: fork } of activation.forks) if (fork !== undefined && !fork.doomed) all.add(fork)
+    for (const { users } of activation.offers) for (const user of users) if (isGoing || !user.doomed) all.add(user)
+    for (const { activation: fork } of activation.forks) if (fork !== undefined && (isGoing || !fork.doomed)) all.add(fork)
   }
   return [...all]
 }

@@ -75,7 +75,7 @@ export class Reconciler {
   }
 
   #bringUp(): boolean {
-    if (this.#frozen) this.agenda.waiting.clear()
+    if (this.#frozen) for (const units of [this.agenda.waiting, this.agenda.held]) units.clear()
     if (this.agenda.leaving > 0) return false
     const waiting = this.agenda.takeWaiting()
     const { up, held } = planUp(waiting)

@@ -1,7 +1,7 @@
 import { currentMark, hold, type Mark, release, runMarked } from './context.ts'
 import { asError, KernelError } from './errors.ts'
 
-export type Fault = 'undo' | 'spawned work' | 'listener' | 'fork body' | 'dispose'
+export type Fault = 'undo' | 'spawned work' | 'listener' | 'event listener' | 'fork body' | 'dispose'
 
 /** Whoever answers for a scope: a row of the kernel, or the host. */
 export interface ScopeOwner {

@@ -26,6 +26,7 @@ export class Transactions {
   #shaken: Set<RowUnit> | undefined
   #departed: RowUnit[] = []
   #unverified: [Kept, Activation][] = []
+  #isTakingBack = false
 
   constructor(host: TransactionHost) {
     this.#host = host
@@ -47,7 +48,12 @@ export class Transactions {
   /** What a row kept before stays beside the new values until the transaction has been verified. */
   keep(kept: Kept, activation: Activation): void {
     if (this.#shaken === undefined) kept.commit(activation)
-    else this.#unverified.push([kept, activation])
+    else if (kept.succeed(activation)) this.#unverified.push([kept, activation])
+  }
+
+  /** What was kept is rolled back when an activation closes that the running transaction takes back. */
+  closed(kept: Kept, activation: Activation): void {
+    kept.closed(activation, this.#isTakingBack)
   }
 
   run(edit: (tx: Transaction) => void): Promise<TransactionReport> {
@@ -89,8 +95,11 @@ export class Transactions {
     const cause = failed[0]?.failure?.error
     const ids = failed.map(({ id }) => id)
     this.#departed = []
+    this.#isTakingBack = true
+    for (const [kept] of this.#unverified) kept.takeBack()
     draft.takeBack()
     await this.#host.quiet()
+    this.#isTakingBack = false
     const lost = failing([...this.#shaken])
     this.#verified()
     const error = new KernelError(

@@ -220,3 +220,51 @@ describe('verbs of a row that does not wait for the caller', () => {
     if (verb === 'unload') expect(answer).toBe('resolved')
   })
 })
+
+describe('waiting for what waits for the caller', () => {
+  it('KN-32 a provider that reconfigures, from its activation, the row that waits for it', async () => {
+    await using kernel = new Kernel(quiet)
+    let answer: unknown
+    const seen: number[] = []
+    const consumer = definePlugin({ name: 'consumer', inject: [A], config: z.int(), activate: ({ config }) => void seen.push(config) })
+    const provider = definePlugin({
+      name: 'provider',
+      provides: [A],
+      async activate(scope) {
+        scope.provide(A, 'a')
+        await drained(1)
+        answer = await kernel
+          .row('consumer')
+          ?.reconfigure(2)
+          .catch((error: unknown) => error)
+      },
+    })
+    kernel.load(consumer, 1)
+    await kernel.load(provider).ready()
+    expect(answer).toMatchObject({ code: 'WOULD_DEADLOCK', message: expect.stringContaining('"consumer"') })
+    await kernel.settled()
+    expect(seen).toEqual([2])
+  })
+
+  it('KN-32 an undo of a row that is going already, which unloads the provider it is bound to', async () => {
+    await using kernel = new Kernel(quiet)
+    let answer: unknown
+    const provider = kernel.load(traced([], 'provider', { provides: [A] }))
+    const consumer = kernel.load(
+      definePlugin({
+        name: 'consumer',
+        inject: [A],
+        activate(scope) {
+          scope.defer(async () => {
+            answer = await provider.unload().catch((error: unknown) => error)
+          })
+        },
+      }),
+    )
+    await consumer.ready()
+    await consumer.unload()
+    expect(answer).toMatchObject({ code: 'WOULD_DEADLOCK' })
+    await kernel.settled()
+    expect(provider.phase).toBe('unloaded')
+  })
+})

@@ -310,4 +310,37 @@ describe('closing the kernel', () => {
     await kernel.close()
     expect(log).toEqual([])
   })
+
+  it('KN-17 no `otherwise` comes up while the scope of the host closes, though what its fork waits for fails meanwhile', async () => {
+    const kernel = new Kernel(quiet)
+    const log: string[] = []
+    const [up, undo] = [new Gate(), new Gate()]
+    kernel.scope.defer(() => undo.pass())
+    const provider = definePlugin({
+      name: 'provider',
+      provides: [A],
+      activate: () => up.pass(),
+    })
+    kernel.load(provider)
+    const main = kernel.load(
+      definePlugin({
+        name: 'main',
+        activate: (scope) =>
+          scope.inject(
+            [A],
+            () => void log.push('present'),
+            () => void log.push('otherwise'),
+          ),
+      }),
+    )
+    await main.ready()
+    await up.reached
+    const closing = kernel.close()
+    await undo.reached
+    up.fail(new Error('it fails'))
+    await drained()
+    undo.open()
+    await closing
+    expect(log).toEqual([])
+  })
 })

@@ -162,6 +162,22 @@ describe('an invalid edit', () => {
     ['a row that needs what it provides', 'CAPABILITY_CYCLE', (tx) => tx.load(traced([], 'x', { inject: [C], provides: [C] }))],
     ['new code that closes a ring', 'CAPABILITY_CYCLE', (tx) => tx.replace('base', number([], 'base', A, [B]))],
     ['new code whose need nobody provides', 'PLUGIN_UNRESOLVED', (tx) => tx.replace('base', number([], 'base', A, [C]))],
+    [
+      'new code whose only provider goes in the same edit',
+      'PLUGIN_UNRESOLVED',
+      (tx) => {
+        tx.unload('user')
+        tx.replace('base', number([], 'base', A, [B]))
+      },
+    ],
+    [
+      'new code whose only provider gives it up in the same edit',
+      'PLUGIN_UNRESOLVED',
+      (tx) => {
+        tx.replace('user', traced([], 'user'))
+        tx.replace('base', number([], 'base', A, [B]))
+      },
+    ],
     ['new code that claims what another row holds', 'CAPABILITY_TAKEN', (tx) => tx.replace('base', number([], 'base', B))],
     [
       'an edit that throws',
@@ -255,6 +271,30 @@ describe('a swap', () => {
       expect(phases(kernel)).toEqual({ user: 'active', bystander: 'active', new: 'active' })
     },
   )
+
+  it.each<[string, string | undefined]>([
+    ['moves to a row that is there already', undefined],
+    ['is swapped for what that row provided', 'B'],
+  ])('KN-28 a capability %s', async (_, swapped) => {
+    await using kernel = new Kernel(quiet)
+    const provider = (name: string, offers: readonly Capability<string>[]): Plugin =>
+      definePlugin({
+        name,
+        provides: offers,
+        activate(scope) {
+          for (const offer of offers) scope.provide(offer, name)
+        },
+      }) as Plugin
+    kernel.load(provider('one', [A]))
+    kernel.load(provider('two', swapped === undefined ? [] : [B]))
+    const user = kernel.load(definePlugin({ name: 'user', inject: [A], activate: () => undefined }))
+    await user.ready()
+    const { outcome } = await kernel.transaction((tx) => {
+      tx.replace('one', provider('one', swapped === undefined ? [] : [B]))
+      tx.replace('two', provider('two', [A]))
+    })
+    expect([outcome, kernel.get(A), kernel.get(B), user.phase]).toEqual(['committed', 'two', swapped === undefined ? undefined : 'one', 'active'])
+  })
 
   it('KN-28 to one whose need comes with the same transaction', async () => {
     await using kernel = new Kernel(quiet)
