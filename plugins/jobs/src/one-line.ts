@@ -3,7 +3,7 @@ export const REASON_CHARACTERS = 200
 /** Of what a producer says of its end; an error message may be of any length. */
 export const OUTCOME_CHARACTERS = 400
 
-/** The first line that is not blank, control characters as spaces, at most so many characters, the last of them `…` if it was cut. */
+/** The first line on which something can be seen, control characters as spaces, at most so many characters, the last of them `…` if it was cut. */
 export function oneLine(text: string, most: number): string {
   const line = firstLine(text)
   // Cut before it is walked through by character: a label can be a megabyte.
@@ -13,7 +13,7 @@ export function oneLine(text: string, most: number): string {
 }
 
 function firstLine(text: string): string {
-  const start = text.search(/\S/)
+  const start = text.search(/[^\s\p{Cc}]/u)
   if (start < 0) return ''
   const end = text.slice(start).search(/[\r\n\u2028\u2029]/)
   return (end < 0 ? text.slice(start) : text.slice(start, start + end)).trimEnd()

@@ -107,6 +107,10 @@ describe('a spec', () => {
     expect(app.list()).toEqual([])
   })
 
+  it.each(['\u0007', '\u001b ', '\u0085', ' \0'])('JB-22 a line of control characters only is blank: %j', (unseen) => {
+    expect(app.get(app.start({ label: `${unseen}\necho hi` }).id).label).toBe('echo hi')
+  })
+
   it('JB-22 its label is the first line that is not blank, with control characters as spaces, and the command is complete', () => {
     const label = (text: string) => app.get(app.start({ label: text, detail: { command: text } }).id)
     expect(label('one\ntwo').label).toBe('one')

@@ -1,4 +1,4 @@
-import type { Scope } from '@tenon/kernel'
+import { asError, type Scope } from '@tenon/kernel'
 import {
   type ShellEnv,
   type ShellEnvContext,
@@ -75,7 +75,7 @@ export class ContributorRegistry implements ShellEnv {
       entry.fault = undefined
       return contribution
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown })
+      const error = asError(thrown)
       if (error.message !== entry.fault) this.#warn(error, name)
       entry.fault = error.message
       return {}

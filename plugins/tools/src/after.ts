@@ -20,7 +20,7 @@ export async function applyAfter(run: CallRun, definition: Definition, first: To
       if (answer !== undefined) result = await change(run, definition, policy, result, answer)
     } catch (error) {
       // What had failed before the abort stays what it was.
-      if (error instanceof CallAborted && result.isError) return result
+      if (CallAborted.is(error) && result.isError) return result
       throw error
     }
   }
@@ -40,7 +40,7 @@ async function change(run: CallRun, definition: Definition, policy: Policy, resu
   try {
     return await shape(run, definition, wanted.value)
   } catch (error) {
-    if (error instanceof CallFault) return run.failure(error)
+    if (CallFault.is(error)) return run.failure(error)
     throw error
   }
 }

@@ -2,8 +2,15 @@ import type { AbortHub } from '@tenon/abort-hub'
 
 /** Rejection of a wait that the abort of its call has ended. */
 export class CallAborted extends Error {
+  readonly #own = true
+
   constructor() {
     super('the call was aborted')
+  }
+
+  /** Not `instanceof`, which asks what was thrown for its prototype: a proxy may throw at that. */
+  static is(thrown: unknown): thrown is CallAborted {
+    return typeof thrown === 'object' && thrown !== null && #own in thrown
   }
 }
 

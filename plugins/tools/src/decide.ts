@@ -62,7 +62,7 @@ async function ask(run: CallRun, reason: string): Promise<void> {
   try {
     answer = await run.abort.race(answerOf(run, approver, reason))
   } catch (error) {
-    if (error instanceof CallAborted) throw error
+    if (CallAborted.is(error)) throw error
     run.log.warn({ call: run.id, tool: run.tool }, `the approval failed: ${describeThrown(error).message}`)
     throw denied(text.nobodyToAsk(reason))
   }

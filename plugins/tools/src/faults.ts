@@ -12,7 +12,14 @@ export interface Fault {
 }
 
 /** Ends the call wherever it is thrown. */
-export class CallFault extends CodedError {}
+export class CallFault extends CodedError {
+  readonly #own = true
+
+  /** Not `instanceof`, for the same reason as with an abort. */
+  static is(thrown: unknown): thrown is CallFault {
+    return typeof thrown === 'object' && thrown !== null && #own in thrown
+  }
+}
 
 export function badArguments(problems: readonly Problem[]): CallFault {
   const issues = problems.map(({ path, message }) => ({ path, message }))

@@ -103,7 +103,7 @@ export class Pipeline {
         result = run.failure(outcome)
       }
     } catch (error) {
-      if (error instanceof CallAborted) return failed(run, error)
+      if (CallAborted.is(error)) return failed(run, error)
       result = failed(run, error)
     }
     try {
@@ -174,7 +174,7 @@ async function validate(run: CallRun, definition: Definition, sent: Json): Promi
   try {
     validated = await run.abort.race(definition.validate(sent))
   } catch (error) {
-    if (error instanceof CallAborted) throw error
+    if (CallAborted.is(error)) throw error
     throw badArguments([invalidArgument([], describeThrown(error).message)])
   }
   if (validated.ok) return validated.input
@@ -182,8 +182,8 @@ async function validate(run: CallRun, definition: Definition, sent: Json): Promi
 }
 
 function failed(run: CallRun, error: unknown, whenAborted?: JsonObject): ToolResult {
-  if (error instanceof CallFault) return run.failure(error)
-  if (error instanceof CallAborted) {
+  if (CallFault.is(error)) return run.failure(error)
+  if (CallAborted.is(error)) {
     return run.failure({ code: 'TOOL_ABORTED', message: text.aborted, ...(whenAborted === undefined ? {} : { details: whenAborted }) })
   }
   // Not foreseen: a fault of this registry itself.

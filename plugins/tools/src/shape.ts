@@ -13,7 +13,7 @@ export async function shape(run: CallRun, definition: Definition, value: unknown
     const checked: Json = await run.abort.race(definition.check(value))
     return run.success(checked, copyContent(atOnce(definition.render(checked))))
   } catch (error) {
-    if (error instanceof CallAborted) throw error
+    if (CallAborted.is(error)) throw error
     throw badResult(run.tool, error)
   }
 }

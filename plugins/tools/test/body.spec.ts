@@ -169,6 +169,23 @@ describe('body and output', () => {
     expect(told(await app.call('now'))).toBe(expected)
   })
 
+  it('TL-25 TL-26 wherever it is thrown, what cannot be asked for its prototype is the fault of that step', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const throwIt = (): never => {
+      throw proxy
+    }
+    const { scope } = app.kernel
+    app.tools.register(scope, raw('renders', undefined, { render: throwIt }))
+    app.tools.register(scope, echo('refines', { input: z.strictObject({ text: z.string().refine(throwIt) }) as never }))
+    app.tools.register(scope, echo('refuses', { refuses: { old: throwIt } }))
+    expect(told(await app.call('renders'))).toBe('TOOL_OUTPUT: tool "renders" returned an invalid result')
+    for (const [name, args] of [['refines', { text: '' }] as const, ['refuses', { old: 1 }] as const]) {
+      expect(await app.call(name, args)).toMatchObject({ isError: true, code: 'TOOL_ARGUMENTS' })
+    }
+    expect(app.complaints).toEqual([])
+  })
+
   it('TL-26 details are kept if they are JSON, and dropped otherwise', async () => {
     let details: unknown = { left: 3 }
     app.tools.register(

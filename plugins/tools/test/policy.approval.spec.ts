@@ -30,6 +30,17 @@ async function approver(ask: Approval['ask'], id = 'approver'): Promise<Row> {
 const told = (result: ToolResult) => (result.isError ? `${result.code}: ${result.message}` : 'ok')
 
 describe('approval', () => {
+  it.each(['throws', 'rejects with'])('TL-18 an approver that %s what cannot be asked for its prototype denies, as with any fault', async (how) => {
+    await approver(() => {
+      const { proxy, revoke } = Proxy.revocable({}, {})
+      revoke()
+      if (how === 'throws') throw proxy
+      return Promise.reject(proxy)
+    })
+    expect(told(await app.call('raw'))).toMatch(/^TOOL_DENIED: /)
+    expect([bodies, app.complaints]).toEqual([0, ['the approval failed: <unprintable thrown value>']])
+  })
+
   it('TL-17 two policies that ask are one question, with both reasons, the same arguments and signal', async () => {
     const asked: (CallView & { reason: string })[] = []
     const views: CallView[] = []

@@ -119,6 +119,14 @@ export function describeShellEnv(provider: string, open: () => Promise<ShellEnvW
           throw 'no address yet'
         },
       ],
+      [
+        'throws what cannot be read',
+        () => {
+          const { proxy, revoke } = Proxy.revocable({}, {})
+          revoke()
+          throw proxy
+        },
+      ],
       ['returns a key it did not declare', () => ({ TENON_A: 'a', TENON_OTHER: 'x' })],
       ['returns a built-in key', () => ({ TENON_A: 'a', TENON_HOME: '/' })],
       ['returns what is no string', () => ({ TENON_A: 7 })],
