@@ -4,6 +4,7 @@ import { didYouMean } from '@tenon/kernel'
 import { CatalogHead } from './catalog-schema.ts'
 import { type Diagnostic, diagnose } from './diagnostic.ts'
 import { type Environment, expand } from './expression.ts'
+import { homePath } from './home-path.ts'
 import { entry, keyPlaceOf, type Located, type LocatedMap, placeOf, toJson } from './located.ts'
 import { longRows, merge } from './merge.ts'
 import { parseYaml } from './parse-yaml.ts'
@@ -147,6 +148,8 @@ class LayersReader {
   }
 
   #target(name: string, place: Place, file: string): string | undefined {
+    const home = homePath(name)
+    if (home !== undefined) return this.#refuse(place, 'CATALOG_UNREADABLE', home.message, home.hint)
     if (/^\.{0,2}[/\\]/.test(name) || /\.(ya?ml|json)$/.test(name) || path.isAbsolute(name)) return path.resolve(path.dirname(file), name)
     const builtIn = this.#options.builtIn ?? {}
     if (Object.hasOwn(builtIn, name)) return builtIn[name]

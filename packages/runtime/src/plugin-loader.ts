@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import type { FirstPartyPlugin } from '@tenon/catalog'
 import { didYouMean, type Plugin } from '@tenon/kernel'
 import { BundleFault, bundle, run } from './bundle.ts'
+import { homePath } from './home-path.ts'
 import { ImportFault, messageOf, type Namespace, PackageLookup } from './package-lookup.ts'
 import { isPlugin, refusalOf } from './plugin-shape.ts'
 import { type PluginSource, sourceKey, sourceOf } from './plugin-source.ts'
@@ -92,6 +93,8 @@ export class PluginLoader {
       const hint = 'write the name of an installed package, or a path that starts with ./'
       return failed({ code: 'PLUGIN_UNKNOWN', message: `"${source.name}" is a URL: plugins come from packages and files`, hint, files: NONE })
     }
+    const home = homePath(source.name)
+    if (home !== undefined) return failed({ code: 'PLUGIN_UNKNOWN', ...home, files: NONE })
     const installation = await this.#lookup.installation()
     const found = await this.#lookup.find(source.name, [source.folder, ...installation])
     if (found.path !== undefined) return proceed(found.path)

@@ -1,7 +1,8 @@
-import { didYouMean, type JsonObject } from '@tenon/kernel'
-import { z } from 'zod'
+import { didYouMean } from '@tenon/kernel'
+import type { z } from 'zod'
 import type { Path } from './located.ts'
 import { numberFromText, numberHint } from './number-hint.ts'
+import { at, defaultAt, knownKeys } from './schema-outline.ts'
 
 /** One thing a schema has against a value. */
 export interface SchemaFault {
@@ -36,29 +37,23 @@ function faultsOf(issue: Issue, base: Path, schema: z.ZodType, value: unknown): 
   const actual = at(value, path)
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => unknownKey(key, path, schema))
+      return issue.keys.map((key) => unknownKey(key, path, schema, value))
     case 'invalid_union':
       return unionFaults(issue, path, schema, value)
     case 'invalid_type':
       // Without the value: it may have come from the environment.
       return [{ kind: 'invalid', path, message: expectation(typeName(issue.expected), actual), ...typeHint(issue.expected, actual, path) }]
-    case 'invalid_value': {
-      const meant =
-        typeof actual === 'string'
-          ? didYouMean(
-              actual,
-              issue.values.filter((item) => typeof item === 'string'),
-            )
-          : undefined
-      const message = expectation(listOf(issue.values), actual)
-      return [{ kind: 'invalid', path, message, ...(meant === undefined ? {} : { hint: `did you mean "${meant}"?` }) }]
-    }
+    case 'invalid_value':
+      return [fixedValueFault(issue.values, path, actual)]
     case 'too_small':
       return [
         {
           kind: 'invalid',
           path,
-          message: expectation(boundOf(issue.origin, issue.minimum, issue.inclusive === false ? 'more than' : 'at least'), actual),
+          message: expectation(
+            boundOf(issue.origin, issue.minimum, issue.exact === true ? 'exactly' : issue.inclusive === false ? 'more than' : 'at least'),
+            actual,
+          ),
         },
       ]
     case 'too_big':
@@ -66,17 +61,27 @@ function faultsOf(issue: Issue, base: Path, schema: z.ZodType, value: unknown): 
         {
           kind: 'invalid',
           path,
-          message: expectation(boundOf(issue.origin, issue.maximum, issue.inclusive === false ? 'less than' : 'at most'), actual),
+          message: expectation(
+            boundOf(issue.origin, issue.maximum, issue.exact === true ? 'exactly' : issue.inclusive === false ? 'less than' : 'at most'),
+            actual,
+          ),
         },
       ]
     default: {
       const message = issue.message.replace(/^Invalid input: /, '')
       const got = issue.code === 'custom' || actual === undefined || typeof actual === 'object' ? '' : `, got ${describe(actual)}`
-      const fallback = actual === undefined ? defaultAt(schema, path) : undefined
+      const fallback = actual === undefined ? defaultAt(schema, path, value) : undefined
       const hint = fallback === undefined ? {} : { hint: `${path.join('.')} is not written; its default is ${fallback}` }
       return [{ kind: 'invalid', path, message: `${issue.code === 'custom' ? message : lowerFirst(message)}${got}`, ...hint }]
     }
   }
+}
+
+function fixedValueFault(values: readonly unknown[], path: Path, actual: unknown): SchemaFault {
+  const texts = values.filter((item) => typeof item === 'string')
+  const meant = typeof actual === 'string' ? didYouMean(actual, texts) : undefined
+  const message = expectation(listOf(values), actual)
+  return { kind: 'invalid', path, message, ...(meant === undefined ? {} : { hint: `did you mean "${meant}"?` }) }
 }
 
 function boundOf(origin: string, bound: number | bigint, comparison: string): string {
@@ -104,8 +109,9 @@ function isWord(value: unknown): value is keyof typeof WORDS {
 
 const NUMBERS = new Set(['number', 'int'])
 
-function unknownKey(key: string, path: Path, schema: z.ZodType): SchemaFault {
-  const known = knownKeys(schema, path)
+function unknownKey(key: string, path: Path, schema: z.ZodType, value: unknown): SchemaFault {
+  // A branch of a union that has the key is not the one that was meant.
+  const known = knownKeys(schema, path, value).filter((name) => name !== key)
   const meant = didYouMean(key, known)
   const hint = meant === undefined ? keyList(known) : `did you mean "${meant}"?`
   return { kind: 'unknown-key', path: [...path, key], message: `unknown key "${key}"`, ...(hint === undefined ? {} : { hint }) }
@@ -117,6 +123,11 @@ function keyList(known: readonly string[]): string | undefined {
 
 /** The branch that was most likely meant speaks for the union: the one whose faults lie deepest. */
 function unionFaults(issue: Issue & { code: 'invalid_union' }, path: Path, schema: z.ZodType, value: unknown): readonly SchemaFault[] {
+  if (issue.errors.length === 0) {
+    // No branch was tried: the value that tells them apart belongs to none. Or more than one took it.
+    if ('options' in issue && issue.options !== undefined) return [fixedValueFault(issue.options, path, at(value, path))]
+    return [{ kind: 'invalid', path, message: lowerFirst(issue.message.replace(/^Invalid input: /, '')) }]
+  }
   const branches = issue.errors.flatMap(withoutNesting)
   // Whoever wrote a list or a map did not mean one of some single values.
   const composite = typeof at(value, path) === 'object'
@@ -150,14 +161,24 @@ function expectation(expected: string, actual: unknown): string {
   return actual === undefined ? `missing: expected ${expected}` : `expected ${expected}, got ${describe(actual)}`
 }
 
+/** In words of a catalog file; what none of them can be keeps the name it has in code. */
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  object: 'a map',
+  record: 'a map',
+  array: 'a list',
+  tuple: 'a list',
+  int: 'an integer',
+  null: 'null',
+  nan: '.nan',
+  never: 'nothing',
+  void: 'nothing',
+  undefined: 'nothing',
+  // Of whatever type, if only it is there.
+  nonoptional: 'a value',
+}
+
 function typeName(expected: string): string {
-  return expected === 'object' || expected === 'record'
-    ? 'a map'
-    : expected === 'array'
-      ? 'a list'
-      : expected === 'int'
-        ? 'an integer'
-        : `a ${expected}`
+  return Object.hasOwn(TYPE_NAMES, expected) ? String(TYPE_NAMES[expected]) : `a ${expected}`
 }
 
 function describe(actual: unknown): string {
@@ -170,52 +191,4 @@ function describe(actual: unknown): string {
 
 function lowerFirst(text: string): string {
   return /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text
-}
-
-function at(value: unknown, path: Path): unknown {
-  let here = value
-  for (const step of path) {
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, step)) return undefined
-    here = (here as Record<PropertyKey, unknown>)[step]
-  }
-  return here
-}
-
-/** The keys a schema takes at `path`. */
-export function knownKeys(schema: z.ZodType, path: Path): readonly string[] {
-  return [...new Set(nodesAt(schema, path).flatMap((node) => Object.keys(mapOf(node.properties))))]
-}
-
-/** As JSON. */
-function defaultAt(schema: z.ZodType, path: Path): string | undefined {
-  const value = nodesAt(schema, path).find((node) => node.default !== undefined)?.default
-  return value === undefined ? undefined : JSON.stringify(value)
-}
-
-/** What a schema says of `path`, read from its JSON Schema: that form is the same for every way a schema can be composed. */
-function nodesAt(schema: z.ZodType, path: Path): readonly JsonObject[] {
-  try {
-    const root = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonObject
-    let here = [root]
-    for (const step of path) here = here.flatMap((node) => alternatives(node, root)).flatMap((node) => below(node, step))
-    return here.flatMap((node) => alternatives(node, root))
-  } catch {
-    return []
-  }
-}
-
-function alternatives(node: JsonObject, root: JsonObject): JsonObject[] {
-  const reference = node.$ref
-  const target = typeof reference === 'string' ? mapOf(mapOf(root.$defs)[reference.replace(/^#\/\$defs\//, '')]) : {}
-  const nested = ['anyOf', 'oneOf', 'allOf'].flatMap((key) => (Array.isArray(node[key]) ? node[key] : []))
-  return [node, target, ...nested.flatMap((inner) => alternatives(mapOf(inner), root))]
-}
-
-function below(node: JsonObject, step: PropertyKey): JsonObject[] {
-  if (typeof step === 'number') return [mapOf(node.items)]
-  return [mapOf(mapOf(node.properties)[String(step)] ?? node.additionalProperties)]
-}
-
-function mapOf(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
 }

@@ -237,6 +237,8 @@ it.each([
 
 it.each([
   ['./bass.yaml', 'did you mean base.yaml, in the same folder?'],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of catalog files.
+  ['~/base.yaml', 'write "${env:HOME}/base.yaml"'],
   ['./nowhere/base.yaml', expect.stringMatching(/^there is no folder .*nowhere$/)],
 ])('CP-03 did-you-mean for a catalog file that is not there: %s', async (name, hint) => {
   const { diagnostics } = await check({ 'base.yaml': base, 'top.yaml': `extends: ${name}\nplugins: {}\n` })

@@ -199,6 +199,8 @@ it.each([
 it.each([
   ['./empty', 'PLUGIN_LOAD_FAILED', /empty is a folder without code to load$/, /^name the file in it/],
   ['/dev/null', 'PLUGIN_INVALID', /\/dev\/null is neither a file nor a folder$/, /^write the path of a/],
+  ['~/a.js', 'PLUGIN_UNKNOWN', /^row "it": "~\/a\.js" starts with a home folder/, /^write "\$\{env:HOME\}\/a\.js"$/],
+  ['~ann/a.js', 'PLUGIN_UNKNOWN', /^row "it": "~ann\/a\.js" starts with a home folder/, /^write the whole path$/],
   ["'a b'", 'PLUGIN_UNKNOWN', /^row "it": there is no plugin "a b"$/, /^first-party plugins are .*; a path starts with \.\/$/],
   ["'@scope'", 'PLUGIN_UNKNOWN', /^row "it": there is no plugin "@scope"$/, /^first-party plugins are /],
   ["'UPPER'", 'PLUGIN_UNKNOWN', /^row "it": there is no plugin "UPPER"$/, /^first-party plugins are /],
