@@ -213,11 +213,11 @@ describe('the task', () => {
     using checkout = new SmallCheckout()
     for (const [argv, said] of [
       [[], 'which task?'],
-      [['toString'], 'no task "toString"'],
+      [['toString'], 'no task "toString".'],
     ] as const) {
       const ran = await checkout.bootstrap(argv).finished
       expect(ran.code).toBe(2)
-      expect(ran.stderr).toContain(`tenon: ${said} There are: start, tenon, test, build, lint, check, bench, soak`)
+      expect(ran.stderr).toContain(`tenon: ${said} There are: start, tenon, test, build, lint, check, changeset, bench, soak`)
     }
     expect(checkout.steps()).toEqual([])
   })
@@ -227,6 +227,6 @@ describe('the task', () => {
     checkout.write('test/bench/boot.ts', '')
     const ran = await checkout.bootstrap(['bench', 'bot']).finished
     expect(ran.code).toBe(2)
-    expect(ran.stderr).toContain('no bench "bot" There are: boot')
+    expect(ran.stderr).toContain('no bench "bot". There are: boot')
   })
 })

@@ -16,7 +16,7 @@ export async function runMeasurement(root, kind, [name = '', ...args]) {
   const folder = join(root, 'test', kind)
   const entry = join(folder, `${name}.ts`)
   if (!/^[\w-]+$/.test(name) || !existsSync(entry)) {
-    throw new StepFailed(`${name ? `no ${kind} "${name}"` : `which ${kind}?`} There are: ${entries(folder).join(', ') || 'none yet'}`, 2)
+    throw new StepFailed(`${name ? `no ${kind} "${name}".` : `which ${kind}?`} There are: ${entries(folder).join(', ') || 'none yet'}`, 2)
   }
   // Below `test`, where a module finds the packages that the test package depends on.
   const program = join(root, 'test', '.cache', kind, `${name}.mjs`)

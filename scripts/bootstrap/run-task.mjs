@@ -12,7 +12,7 @@ import { tasks } from './tasks.mjs'
 export async function runTask(root, [name = '', ...args]) {
   const task = Object.hasOwn(tasks, name) ? tasks[name] : undefined
   if (!task) {
-    say(`${name ? `no task "${name}"` : 'which task?'} There are: ${Object.keys(tasks).join(', ')}`)
+    say(`${name ? `no task "${name}".` : 'which task?'} There are: ${Object.keys(tasks).join(', ')}`)
     process.exitCode = 2
     return
   }

@@ -42,6 +42,11 @@ export const tasks = {
     await runAll(root, { ...linters(root, false), 'the architecture test': architecture })
   },
 
+  /** Notes what a change means for those who use the packages. */
+  async changeset(root, args) {
+    await become(join(root, 'node_modules', '@changesets', 'cli', 'bin.js'), args)
+  },
+
   async bench(root, args) {
     await runMeasurement(root, 'bench', args)
   },
