@@ -1,6 +1,6 @@
 import { CodedError, didYouMean, type Json } from '@tenon/kernel'
 import { type Diagnostic, diagnose } from './diagnostic.ts'
-import { type Located, type LocatedEntry, type LocatedMap, toJson } from './located.ts'
+import { entry, type Located, type LocatedEntry, type LocatedMap, toJson } from './located.ts'
 import { parseYaml } from './parse-yaml.ts'
 import { plainScalar } from './plain-scalar.ts'
 import { type Place, SourceText } from './source-text.ts'
@@ -37,12 +37,14 @@ export function settingText(path: string, value: Json): string {
   return `${path}=${JSON.stringify(value)}`
 }
 
-/** The later edit wins. */
+/** The later edit wins; a setting also over those of an earlier edit that lie inside it. */
 export function combineEdits(first: CatalogEdit, second: CatalogEdit): CatalogEdit {
+  const later = Object.keys(second.set ?? {})
+  const standing = Object.entries(first.set ?? {}).filter(([path]) => !later.some((other) => path === other || path.startsWith(`${other}.`)))
   const enabled = new Set(second.enable)
   const disabled = new Set(second.disable)
   return {
-    set: { ...first.set, ...second.set },
+    set: { ...Object.fromEntries(standing), ...second.set },
     enable: [...(first.enable ?? []).filter((id) => !disabled.has(id)), ...enabled],
     disable: [...(first.disable ?? []).filter((id) => !enabled.has(id)), ...disabled],
   }
@@ -85,9 +87,12 @@ function put(entries: Map<string, LocatedEntry>, [key = '', ...rest]: readonly s
     entries.set(key, { key: place, value: value.kind === 'map' ? only('$replace', value, place) : value })
     return
   }
-  const below = new Map(inner?.kind === 'map' ? inner.entries : [])
+  // Inside of what an earlier setting replaces, it is the replacement that is changed.
+  const whole = entry(inner, '$replace')?.value
+  const below = new Map(whole?.kind === 'map' ? whole.entries : inner?.kind === 'map' ? inner.entries : [])
   put(below, rest, value, place)
-  entries.set(key, { key: place, value: { kind: 'map', entries: below, place } })
+  const map = { kind: 'map', entries: below, place } as const
+  entries.set(key, { key: place, value: whole === undefined ? map : only('$replace', map, place) })
 }
 
 function only(key: string, value: Located, place: Place): LocatedMap {

@@ -1,3 +1,4 @@
+import type { Json } from '@tenon/kernel'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { CompositionError } from '../src/index.ts'
@@ -87,4 +88,21 @@ it('CP-07 a file that cannot be read drops nothing', async () => {
   await dir.write('top.yaml', files['top.yaml'])
   expect((await runtime.apply({})).dropped).toBeUndefined()
   expect(runtime.composition.rows.find(({ id }) => id === 'b')?.config).toEqual({ n: 5 })
+})
+
+it('CP-07 of settings that lie inside each other the later one wins', async () => {
+  const { runtime } = await open({
+    'top.yaml': 'plugins:\n  journal: journal\n  a: { use: ./a.ts, with: { o: { p: 1, q: 1 } } }\n',
+    'a.ts': noting('a', { config: 'z.strictObject({ o: z.looseObject({}) })' }),
+  })
+  const set = async (path: string, value: Json): Promise<unknown> => {
+    await runtime.apply({ set: { [path]: value } })
+    return runtime.composition.rows.find(({ id }) => id === 'a')?.config
+  }
+  expect(await set('a.o.p', 2)).toEqual({ o: { p: 2, q: 1 } })
+  expect(await set('a.o', { r: 3 })).toEqual({ o: { r: 3 } })
+  expect(await set('a.o.s', { t: 4 })).toEqual({ o: { r: 3, s: { t: 4 } } })
+  expect(await set('a.o.s.u', 5)).toEqual({ o: { r: 3, s: { t: 4, u: 5 } } })
+  expect(await set('a.o.s', {})).toEqual({ o: { r: 3, s: {} } })
+  expect(await set('a.o', {})).toEqual({ o: {} })
 })
