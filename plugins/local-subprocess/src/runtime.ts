@@ -59,6 +59,7 @@ export class Runtime {
     this.settings = settings
     this.warnings = new Warnings(log)
     const { platform, table, clock, send, run, runSync } = world
+    world.spare.hold()
     this.directory = new PrivateDirectory(settings.spillDirectory, JSON.stringify(world.owner), (path) => this.launcher.directoryMade(path))
     this.watch = new Watch(table, clock, world.host)
     this.live = new LiveTrees({ platform, table, clock, watch: this.watch, aborts: this.aborts, send, run, runSync })
@@ -120,7 +121,9 @@ export class Runtime {
     await this.channels.stock.close()
     for (const stream of [...this.open]) stream.close()
     this.channels.shelf.withdrawAll()
-    await this.launcher.close()
+    await this.launcher.close(failures.length === 0)
+    // Nothing is looked for any more, and to remove a directory takes a descriptor.
+    this.world.spare.release()
     await this.directory.remove().catch((error: unknown) => this.warnings.log.warn({ err: error }, 'cannot remove the private directory'))
     this.#forgetExit()
     if (failures.length === 1) throw failures[0]
@@ -155,6 +158,7 @@ export class Runtime {
       const passes = this.world.platform === 'win32' ? [undefined] : [this.world.table, this.world.table]
       for (const table of passes) contained(() => this.#killAll(table?.snapshotSync()))
     }
+    this.world.spare.release()
     contained(() => this.directory.removeSync())
   }
 

@@ -13,6 +13,7 @@ import { HostLauncher, withoutHostAdditions } from './launch/host-launcher.ts'
 import { assertThere } from './lookup.ts'
 import { systemFiles } from './output/spill-shelf.ts'
 import { runProgram, runProgramSync } from './run-program.ts'
+import { SpareDescriptor } from './spare-descriptor.ts'
 import { LinuxTable } from './tree/linux-table.ts'
 import { ListedTable, posixLister, windowsLister } from './tree/listed-table.ts'
 import type { ProcessTable } from './tree/process-table.ts'
@@ -22,7 +23,8 @@ import type { World } from './world.ts'
 /** The machine this process runs on. */
 export function systemWorld(): World {
   const { platform, pid } = process
-  const linux = platform === 'linux' ? new LinuxTable(COOKIE_VARIABLE) : undefined
+  const spare = new SpareDescriptor()
+  const linux = platform === 'linux' ? new LinuxTable(COOKIE_VARIABLE, '/proc', spare) : undefined
   const start = linux?.read(pid)?.start
   return {
     platform,
@@ -31,6 +33,7 @@ export function systemWorld(): World {
     temporaryDirectory: tmpdir(),
     clock: systemClock,
     table: linux ?? listedTable(platform),
+    spare,
     send: sendSignal,
     hostLauncher: new HostLauncher(spawn, platform, platform === 'win32' ? ({ argv, env }) => assertThere(argv, env) : undefined),
     startLauncher: (cwd) => startLauncher(cwd),

@@ -6,6 +6,7 @@ import type { DescriptorLimit } from './launch/descriptor-limit.ts'
 import type { Launcher } from './launch/launch-plan.ts'
 import type { StartLauncher } from './launch/welcome.ts'
 import type { SpillFiles } from './output/spill-shelf.ts'
+import type { SpareDescriptor } from './spare-descriptor.ts'
 import type { SendSignal } from './tree/posix-tree.ts'
 import type { ProcessTable } from './tree/process-table.ts'
 
@@ -19,6 +20,8 @@ export interface World {
   readonly temporaryDirectory: string
   readonly clock: Clock
   readonly table: ProcessTable
+  /** What the table is read with when no other descriptor is left. */
+  readonly spare: Pick<SpareDescriptor, 'hold' | 'release'>
   readonly send: SendSignal
   /** Launches as a child of the host. */
   readonly hostLauncher: Launcher

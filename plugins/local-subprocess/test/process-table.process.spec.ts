@@ -56,6 +56,18 @@ describe('the table in /proc', () => {
     expect([await table.snapshot(), table.snapshotSync()]).toEqual([undefined, undefined])
   })
 
+  it('SP-45 without a descriptor to look with, the table is unreadable: nobody in it counts as gone', async () => {
+    const none = {
+      lend(): never {
+        throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' })
+      },
+    }
+    const table = new LinuxTable(COOKIE_VARIABLE, '/proc', none)
+    const self = new LinuxTable(COOKIE_VARIABLE).read(process.pid)
+    expect([await table.snapshot(), table.snapshotSync(), table.read(process.pid)]).toEqual([undefined, undefined, undefined])
+    expect(self && table.confirm(self)).toBe(false)
+  })
+
   it('SP-55 a scan of 2,000 processes never blocks the event loop for more than 5 ms', async () => {
     const root = mkdtempSync(join(tmpdir(), 'proc-test-'))
     onTestFinished(() => rmSync(root, { recursive: true }))

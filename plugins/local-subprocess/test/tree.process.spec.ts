@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SubprocessHandle } from '@tenon/subprocess'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isAlive } from './alive.ts'
-import { openProvider, sh, spec } from './open-provider.ts'
+import { killMarked } from './marked.ts'
+import { launcherOf } from './open-launched.ts'
+import { LAUNCHER, openProvider, sh, spec } from './open-provider.ts'
 import { startHost } from './run-host.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -159,7 +161,7 @@ describe('ending trees', () => {
     const other = subprocess.spawn(sh('exec sleep 60', { graceMs: 100 }))
     const pid = await pidOf(stuck)
     spared.add(pid)
-    onTestFinished(() => void process.kill(pid, 'SIGKILL'))
+    onTestFinished(() => killMarked(runtime.nonce))
     const error: unknown = await runtime.close().catch((reason: unknown) => reason)
     expect(error).toMatchObject({ code: 'TREE_SURVIVED', details: { program: 'sh', pids: [pid] } })
     expect(await other.waitForExit()).toBe(true)
@@ -179,13 +181,26 @@ describe('ending trees', () => {
     })
     const handles = [1, 2, 3].map(() => subprocess.spawn(spec(['sleep', '60'], { graceMs: 50 })))
     for (const handle of handles.slice(0, 2)) spared.add(await pidOf(handle))
-    onTestFinished(() => {
-      for (const pid of spared) process.kill(pid, 'SIGKILL')
-    })
+    onTestFinished(() => killMarked(runtime.nonce))
     const error: unknown = await runtime.close().catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(AggregateError)
     expect((error as AggregateError).errors.map((each: { code: string }) => each.code)).toEqual(['TREE_SURVIVED', 'TREE_SURVIVED'])
     expect(await handles[2]?.waitForExit()).toBe(true)
+  })
+
+  it.runIf(LAUNCHER === 'process')('LN-04 SP-49 what the host cannot end is left to the launcher, which ends it and goes', async () => {
+    const opened = await openProvider({
+      leavesSurvivors: true,
+      settings: { killWaitMs: 100 },
+      world: { send: () => undefined },
+    })
+    const { subprocess, runtime, directory } = opened
+    const launcher = launcherOf(opened)
+    const handle = subprocess.spawn(sh('trap "" TERM; echo $$; while :; do sleep 0.05; done', { graceMs: 100 }))
+    const pid = Number((await lines(handle, 1))[0])
+    onTestFinished(() => killMarked(runtime.nonce))
+    await expect(runtime.close()).rejects.toMatchObject({ code: 'TREE_SURVIVED', details: { program: 'sh' } })
+    await expect.poll(() => [isAlive(pid), isAlive(launcher), readdirSync(directory)], { timeout: 10_000 }).toEqual([false, false, []])
   })
 
   it('SP-48 starts that fail, and ends that come by themselves, race the close without harm', async () => {

@@ -108,6 +108,14 @@ export class LauncherConnection {
     this.#socket.destroy()
   }
 
+  /** Without a word, as if the host were gone: the launcher ends what there is. One that hangs is found out and killed. */
+  leave(): void {
+    this.ping()
+    this.#closing = true
+    this.#socket.unref()
+    this.#socket.end()
+  }
+
   #read(reader: FrameReader, chunk: Buffer): void {
     try {
       this.#silentSteps = 0

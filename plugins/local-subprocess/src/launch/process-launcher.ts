@@ -109,12 +109,13 @@ export class ProcessLauncher implements Launcher {
     this.#connection?.directoryMade(path)
   }
 
-  /** Every tree has been ended. Resolves when the process is gone. */
-  async close(): Promise<void> {
+  /** Resolves when the process is gone; if trees are left that the host could not end, it stays to end them, and is not waited for. */
+  async close(allEnded: boolean): Promise<void> {
     this.#closed = true
     this.#patience?.abort(new Error('the runtime is closing'))
     await this.#connecting
-    await this.#connection?.dismiss(DISMISSAL_MS)
+    if (allEnded) await this.#connection?.dismiss(DISMISSAL_MS)
+    else this.#connection?.leave()
     this.#connection = undefined
   }
 

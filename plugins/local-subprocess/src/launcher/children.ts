@@ -7,6 +7,7 @@ import { HostLauncher } from '../launch/host-launcher.ts'
 import type { LaunchEvents, StartedProcess } from '../launch/launch-plan.ts'
 import { type Commission, type LauncherMessage, type SpawnMessage, toPlatformError } from '../launch/messages.ts'
 import { runProgram, runProgramSync } from '../run-program.ts'
+import { SpareDescriptor } from '../spare-descriptor.ts'
 import { LinuxTable } from '../tree/linux-table.ts'
 import { ListedTable, posixLister } from '../tree/listed-table.ts'
 import { LiveTrees } from '../tree/live-trees.ts'
@@ -36,7 +37,10 @@ export class Children {
   constructor(commission: Commission, say: (message: LauncherMessage) => void) {
     this.#commission = commission
     this.#say = say
-    this.#linux = process.platform === 'linux' ? new LinuxTable(commission.cookieVariable) : undefined
+    // For as long as the launcher is there.
+    const spare = new SpareDescriptor()
+    spare.hold()
+    this.#linux = process.platform === 'linux' ? new LinuxTable(commission.cookieVariable, '/proc', spare) : undefined
     const table = this.#linux ?? new ListedTable(posixLister(Date.now), runProgram, runProgramSync, systemClock.now)
     this.#watch = new Watch(table, systemClock, process.pid)
     this.#platform = {

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { uptime } from 'node:os'
+import { isOutOfDescriptors, SpareDescriptor } from '../spare-descriptor.ts'
 import type { ProcessEntry, ProcessTable, Snapshot } from './process-table.ts'
 
 /** USER_HZ: /proc counts in hundredths of a second on every architecture Node runs on (man 5 proc). */
@@ -24,14 +25,19 @@ interface Seen {
 export class LinuxTable implements ProcessTable {
   readonly #root: string
   readonly #cookieName: Buffer
+  readonly #spare: Pick<SpareDescriptor, 'lend'>
   readonly #stat = Buffer.allocUnsafe(STAT_BYTES)
   /** Environments do not change and are dear to read. Holds processes of the last scan only. */
   #cookies = new Map<number, Seen>()
 
-  /** @param cookieVariable the variable that holds a process's cookie */
-  constructor(cookieVariable: string, root = '/proc') {
+  /**
+   * @param cookieVariable the variable that holds a process's cookie
+   * @param spare what a process without a descriptor left reads the table with; held by whoever made it
+   */
+  constructor(cookieVariable: string, root = '/proc', spare: Pick<SpareDescriptor, 'lend'> = new SpareDescriptor()) {
     this.#cookieName = Buffer.from(`${cookieVariable}=`)
     this.#root = root
+    this.#spare = spare
   }
 
   now(): number {
@@ -43,7 +49,7 @@ export class LinuxTable implements ProcessTable {
     try {
       // The second listing finds what was forked by a process that ended before its own turn came.
       for (let listing = 0; listing < 2; listing++) {
-        const pids = numeric(await readdir(this.#root)).filter((pid) => !scan.listed.has(pid))
+        const pids = (await this.#list()).filter((pid) => !scan.listed.has(pid))
         for (let index = 0; index < pids.length; ) {
           const until = performance.now() + SLICE_MS
           while (index < pids.length && performance.now() < until) this.#read(pids[index++] ?? 0, scan)
@@ -60,7 +66,7 @@ export class LinuxTable implements ProcessTable {
   snapshotSync(): Snapshot | undefined {
     const scan = new Scan()
     try {
-      for (const pid of numeric(readdirSync(this.#root))) this.#read(pid, scan)
+      for (const pid of this.#listSync()) this.#read(pid, scan)
     } catch {
       return undefined
     }
@@ -72,25 +78,65 @@ export class LinuxTable implements ProcessTable {
     return current !== undefined && current.start === entry.start && !current.zombie
   }
 
-  /** One process, now. */
+  /** One process, now. Undefined too where no descriptor is left to look with. */
   read(pid: number): ProcessEntry | undefined {
-    const length = readInto(`${this.#root}/${pid}/stat`, this.#stat)
+    try {
+      return this.#entry(pid)
+    } catch {
+      return undefined
+    }
+  }
+
+  async #list(): Promise<number[]> {
+    try {
+      return numeric(await readdir(this.#root))
+    } catch (error) {
+      if (!isOutOfDescriptors(error)) throw error
+      return this.#listSync()
+    }
+  }
+
+  #listSync(): number[] {
+    return numeric(this.#spare.lend(() => readdirSync(this.#root)))
+  }
+
+  #entry(pid: number): ProcessEntry | undefined {
+    const length = this.#readInto(`${this.#root}/${pid}/stat`, this.#stat)
     return length === undefined ? undefined : parseStat(pid, this.#stat.toString('latin1', 0, length))
   }
 
   #read(pid: number, scan: Scan): void {
     scan.listed.add(pid)
-    const entry = this.read(pid)
+    const entry = this.#entry(pid)
     if (entry === undefined) return
     scan.entries.set(pid, entry)
     const seen = this.#cookies.get(pid)
     if (seen?.start === entry.start) {
       scan.cookies.set(pid, seen)
     } else if (!entry.zombie && entry.parent !== KTHREADD) {
-      const environment = readWhole(`${this.#root}/${pid}/environ`)
+      const environment = this.#readWhole(`${this.#root}/${pid}/environ`)
       // Empty in the middle of an exec: not the last word, so not remembered.
       if (environment !== undefined && environment.length > 0)
         scan.cookies.set(pid, { start: entry.start, cookie: cookieIn(environment, this.#cookieName) })
+    }
+  }
+
+  #readWhole(path: string): Buffer | undefined {
+    for (let size = 16_384; ; size *= 4) {
+      const target = Buffer.allocUnsafe(size)
+      const length = this.#readInto(path, target)
+      if (length === undefined) return undefined
+      if (length < size) return target.subarray(0, length)
+    }
+  }
+
+  /** Undefined for what is not there. @throws EMFILE or ENFILE: that it could not be looked at says nothing of a process */
+  #readInto(path: string, target: Buffer): number | undefined {
+    try {
+      return this.#spare.lend(() => readInto(path, target))
+    } catch (error) {
+      if (isOutOfDescriptors(error)) throw error
+      return undefined
     }
   }
 }
@@ -132,27 +178,11 @@ function numeric(names: readonly string[]): number[] {
   return names.filter((name) => name >= '1' && name < ':').map(Number)
 }
 
-function readInto(path: string, target: Buffer): number | undefined {
-  let descriptor: number
-  try {
-    descriptor = openSync(path, 'r')
-  } catch {
-    return undefined
-  }
+function readInto(path: string, target: Buffer): number {
+  const descriptor = openSync(path, 'r')
   try {
     return readSync(descriptor, target, 0, target.length, 0)
-  } catch {
-    return undefined
   } finally {
     closeSync(descriptor)
-  }
-}
-
-function readWhole(path: string): Buffer | undefined {
-  for (let size = 16_384; ; size *= 4) {
-    const target = Buffer.allocUnsafe(size)
-    const length = readInto(path, target)
-    if (length === undefined) return undefined
-    if (length < size) return target.subarray(0, length)
   }
 }
