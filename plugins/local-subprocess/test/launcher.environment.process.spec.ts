@@ -144,13 +144,11 @@ describe('what can be seen of the launcher', () => {
   })
 
   it('LN-08 a command gets no descriptor of it', async () => {
-    const inherited = async (settings: { launcher: 'process' | 'host' }): Promise<string> => {
-      const { subprocess } = await openProvider({ settings })
-      const handle = subprocess.spawn(sh('exec ls /proc/self/fd'))
-      await handle.done
-      return textOf(handle)
-    }
-    expect(await inherited({ launcher: 'process' })).toBe(await inherited({ launcher: 'host' }))
+    const { subprocess } = await openLaunched()
+    const handle = subprocess.spawn(sh('exec ls /proc/self/fd'))
+    await handle.done
+    // `ls` has one for what it lists.
+    expect(textOf(handle)).toBe('0\n1\n2\n3\n')
   })
 
   it('LN-08 a runtime inside of another: its launcher is marked as the outer one marks it, its commands as its own', async () => {

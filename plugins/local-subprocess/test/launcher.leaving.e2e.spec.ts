@@ -121,6 +121,12 @@ it.runIf(process.getuid?.() === 0)('LN-08 a host that gives up its privileges la
   expect(run.facts[0]).toEqual({ ids: '65534\n65534\n' })
 })
 
+it('LN-08 a descriptor that the host has inherited reaches no command', async () => {
+  const run = await play('descriptors', ['sh', '-c', 'exec 8</etc/passwd 9</etc/group; exec "$@"', 'sh'])
+  // `ls` has one for what it lists.
+  expect(run.facts[0]).toEqual({ host: ['/etc/passwd', '/etc/group'], command: '0\n1\n2\n3\n' })
+})
+
 describe('the limit of descriptors', () => {
   const hard = /^Max open files +\d+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
 

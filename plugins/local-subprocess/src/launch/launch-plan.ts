@@ -62,6 +62,9 @@ export type Launched =
   | { readonly state: 'starting'; revoke(): void }
 
 export interface Launcher {
-  /** Never throws. The child leads a session and group of its own and gets no descriptor but those of the plan. */
+  /**
+   * Never throws. The child leads a session and group of its own and gets no descriptor but those of the plan; a launcher that is the host
+   * itself cannot keep from it what the host has inherited without close-on-exec.
+   */
   launch(plan: LaunchPlan, terms: LaunchTerms, events: LaunchEvents): Launched
 }

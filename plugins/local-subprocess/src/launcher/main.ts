@@ -7,6 +7,7 @@ import { encodeFrame, FrameReader } from '../launch/frames.ts'
 import { type Commission, type Greeting, type HostMessage, hostMessage, type LauncherMessage, PROTOCOL_VERSION } from '../launch/messages.ts'
 import { runProgram } from '../run-program.ts'
 import { Children } from './children.ts'
+import { closeInherited } from './inherited-descriptors.ts'
 
 /*
  * The launcher: one process beside the host, that starts the host's commands and ends them when the host is gone without a word. Made of
@@ -28,6 +29,8 @@ const REMOVALS = 5
 
 // A signal to whatever group or tree it is taken for is no reason to leave, nor for Node to open its debugger: it goes with its host.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
+
+closeInherited()
 
 const commission = JSON.parse(await text(process.stdin)) as Commission
 if (commission.version !== PROTOCOL_VERSION) process.exit(1)

@@ -1,5 +1,5 @@
 // Hosts that leave: orderly, by having nothing to do any more, or in the middle of something. Facts go to standard output as JSON lines.
-import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { parentPort, Worker } from 'node:worker_threads'
 import { Kernel } from '@tenon/kernel'
@@ -159,6 +159,15 @@ const scenarios = {
     sh('setsid sh -c \'trap "" TERM; exec sleep 600\' & wait')
     const [nonce] = (await line(cookie)).split('.')
     parentPort.postMessage({ parent, nonce })
+  },
+
+  /** What it has inherited, and what a command has. */
+  async descriptors() {
+    const { kernel, sh } = await boot()
+    const handle = sh('exec ls /proc/self/fd')
+    await handle.done
+    await kernel.close()
+    say({ host: [8, 9].map((descriptor) => readlinkSync(`/proc/self/fd/${descriptor}`)), command: handle.output.stdout.readFrom(0).text })
   },
 
   /** The limits of descriptors that a command has. */
