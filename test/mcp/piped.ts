@@ -26,20 +26,23 @@ export interface Piped {
   stopReading(): void
   readonly exit: Promise<number | null>
   /** Of a program that listens: sends a message and resolves with the next that comes back. */
-  tell(message: object): Promise<unknown>
+  tell(message: object | string): Promise<unknown>
 }
 
 export interface PipeOptions {
   readonly catalog?: string
   readonly files?: Record<string, string>
+  /** Before the command. */
   readonly flags?: readonly string[]
+  /** Behind it. */
+  readonly args?: readonly string[]
   /** In place of `tenon mcp`. */
   readonly program?: string
 }
 
-export async function pipe({ catalog, files = {}, flags = [], program }: PipeOptions = {}): Promise<Piped> {
+export async function pipe({ catalog, files = {}, flags = [], args = [], program }: PipeOptions = {}): Promise<Piped> {
   const cwd = await folder(catalog, files)
-  const command = program === undefined ? [executable, ...flags, 'mcp'] : [program]
+  const command = program === undefined ? [executable, ...flags, 'mcp', ...args] : [program]
   const env = { PATH: process.env.PATH ?? '', HOME: cwd }
   const child = spawn(process.execPath, command, { cwd, env, stdio: ['pipe', 'pipe', 'pipe', ...(program === undefined ? [] : ['ipc' as const])] })
   const [input, output, errorOutput] = [child.stdin, child.stdout, child.stderr]
@@ -71,7 +74,7 @@ export async function pipe({ catalog, files = {}, flags = [], program }: PipeOpt
     return answer
   }
   const piped = { pid: child.pid ?? 0, cwd, stdin: input, answers, lines, stderr: () => errors, say, request, exit }
-  const tell = async (message: object): Promise<unknown> => {
+  const tell = async (message: object | string): Promise<unknown> => {
     const back = once(child, 'message')
     child.send(message)
     return (await back)[0]

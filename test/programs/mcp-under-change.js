@@ -1,8 +1,20 @@
 // Serves the mcp composition on stdio; whoever started it changes rows by message, and is told what became of that.
 import { compositions } from '@tenon/catalog'
+import { definePlugin } from '@tenon/kernel'
+import { StandardStreams } from '@tenon/plugin-mcp-server'
 import { openRuntime } from '@tenon/runtime'
 
 const runtime = await openRuntime({ catalog: compositions.mcp })
+const released = async () => {
+  await runtime.close()
+  process.disconnect()
+}
+const streams = definePlugin({
+  name: 'standard-streams',
+  provides: [StandardStreams],
+  activate: (scope) => scope.provide(StandardStreams, { row: 'mcp', process, released }),
+})
+runtime.kernel.load(streams)
 
 process.on('message', async ({ set, reload, disable, enable }) => {
   try {
@@ -16,9 +28,4 @@ process.on('message', async ({ set, reload, disable, enable }) => {
   } catch (error) {
     process.send({ error: String(error) })
   }
-})
-
-process.stdin.once('close', async () => {
-  await runtime.close()
-  process.disconnect()
 })

@@ -19,6 +19,8 @@ export interface HostOptions {
   readonly endsWithOutput?: boolean
   /** Shows a line of the log. Default: on standard error. */
   readonly showLog?: (line: string) => void
+  /** Told what is about to boot; what it throws ends that. */
+  readonly checked?: (composition: Composition) => void
 }
 
 /** Errors that nobody caught, of one end. */
@@ -41,6 +43,7 @@ export async function openHost(context: CommandContext, options: HostOptions): P
     host: { env: io.env },
     checked: (checked) => {
       composition = () => checked
+      options.checked?.(checked)
     },
   })
   // A signal during boot closes what has been opened by then.

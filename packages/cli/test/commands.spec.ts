@@ -149,12 +149,28 @@ it('CP-13 `check` of the folder one is in names it', async () => {
 })
 
 it('CP-13 `mcp` of a composition that lacks what the server needs ends with 3, and says what', async () => {
-  const cwd = await folder({ 'tenon.yaml': 'plugins:\n  tools: tools\n' })
-  const { status, stdout, stderr } = await tenon(['mcp'], { cwd })
-  expect([status, stdout]).toEqual([3, ''])
-  expect(stderr).toMatch(
-    /tenon\.yaml cannot be served over MCP:\n {2}mcp \(waiting\): row "mcp" waits for "system-prompt" \(no loaded plugin provides it\)/,
+  const optional = 'plugins:\n  shell-env: shell-env\n  mcp: { use: mcp-server, criticality: optional }\n'
+  const cwd = await folder({ 'tenon.yaml': 'plugins:\n  shell-env: shell-env\n', 'optional.yaml': optional })
+  const why = 'cannot be served over MCP; it has no tools: add the row `tools: tools`, or `extends: default`:\n'
+  for (const [file, row] of [['tenon.yaml', 'tenon:mcp'] as const, ['optional.yaml', 'mcp'] as const]) {
+    const { status, stdout, stderr } = await tenon(['mcp', file], { cwd })
+    expect([status, stdout]).toEqual([3, ''])
+    expect(stderr).toContain(`${file} ${why}  ${row} (waiting): row "${row}" waits for "tools" (no loaded plugin provides it)`)
+  }
+})
+
+it('CP-13 `check` and `mcp` refuse two rows that serve over standard input and output, with the place and the fix; one may serve HTTP', async () => {
+  const twice = 'extends: mcp\nplugins:\n  server: { use: mcp-server, with: { cwd: /tmp } }\n'
+  const cwd = await folder({ 'twice.yaml': twice, 'apart.yaml': twice.replace('cwd: /tmp', 'transport: http') })
+  const checked = await tenon(['check', 'twice.yaml'], { cwd })
+  expect([checked.status, checked.stderr]).toEqual([1, ''])
+  expect(checked.stdout).toMatch(
+    /^error: rows "mcp" and "server" both serve MCP over standard input and output, .* \[CAPABILITY_TAKEN\]\n +--> twice\.yaml:3:18\n3 \| {3}server: .*\n {2}\| {18}\^{10}\n +hint: .*"mcp".* transport: http/,
   )
+  const served = await tenon(['mcp', 'twice.yaml'], { cwd })
+  expect([served.status, served.stdout]).toEqual([3, ''])
+  expect(served.stderr).toContain('rows "mcp" and "server" both serve MCP')
+  expect(await tenon(['check', 'apart.yaml'], { cwd })).toMatchObject({ status: 0, stdout: expect.stringMatching(/^ok apart\.yaml: \d+ rows fit/) })
 })
 
 it('CP-13 `--set`, `--enable` and `--disable` lie over the file, and are checked as it is', async () => {

@@ -1,13 +1,12 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { PluginScope, Reconciling } from '@tenon/kernel'
-import type { Session } from '@tenon/session'
-import type { SystemPrompt } from '@tenon/system-prompt'
 import type { Connection } from './connection.ts'
+import type { Instructions } from './instructions.ts'
 import type { JobResources } from './serve-jobs.ts'
 import { serveTools, type ToolService } from './serve-tools.ts'
 
 export interface Services extends ToolService {
-  readonly prompt: SystemPrompt
+  readonly instructions: Instructions
   readonly jobs: JobResources
   readonly reconciling: Reconciling
   readonly version: string
@@ -17,7 +16,7 @@ export interface Services extends ToolService {
 export async function serverFor(scope: PluginScope, connection: Connection, services: Services): Promise<Server> {
   // A client that is here first would otherwise meet a composition that is only half there.
   await services.reconciling.settled(scope.signal)
-  const instructions = await assemble(scope, services.prompt, connection.session)
+  const instructions = await services.instructions.for(connection.session)
   const capabilities = { tools: { listChanged: true }, resources: { listChanged: true, subscribe: true }, logging: {} }
   const server = new Server({ name: 'tenon', version: services.version }, { capabilities, ...(instructions !== '' && { instructions }) })
   attend(scope, server, connection, services)
@@ -29,16 +28,4 @@ export function attend(scope: PluginScope, server: Server, connection: Connectio
   server.onerror = (error) => scope.log.debug({ err: error, connection: connection.id }, 'of a connection')
   serveTools(server, connection, services)
   services.jobs.serve(server, connection)
-}
-
-/** A prompt that cannot be assembled is no reason to serve no tools. */
-async function assemble(scope: PluginScope, prompt: SystemPrompt, session: Session): Promise<string> {
-  try {
-    const { text, omitted } = await prompt.assemble(session, scope.signal)
-    if (omitted.length > 0) scope.log.warn({ omitted }, 'instructions without some sections')
-    return text
-  } catch (error) {
-    if (!scope.closed) scope.log.error({ err: error }, 'no instructions: the system prompt cannot be assembled')
-    return ''
-  }
 }

@@ -6,7 +6,9 @@ export const McpServerConfig = z
     transport: z
       .enum(['stdio', 'http'])
       .default('stdio')
-      .describe('How clients connect: stdio serves the one that started this process, http whoever knows the token.'),
+      .describe(
+        'How clients connect: stdio serves the one that started `tenon mcp`, or another program that gives its streams; http whoever knows the token.',
+      ),
     cwd: z
       .string()
       .refine((path) => isAbsolute(path), { error: 'give an absolute path' })
@@ -32,7 +34,11 @@ export const McpServerConfig = z
       .describe('How long calls in flight may go on to answer when a client has closed its end of stdio.'),
     host: z.string().min(1).default('127.0.0.1').describe('Address that http listens on.'),
     port: z.int().min(0).max(65_535).default(7_117).describe('Port that http listens on; 0 for one that is free, which the log tells.'),
-    token: z.string().min(16).optional().describe('Bearer token that http asks for. Default: one is made at the start, and the log tells it.'),
+    token: z
+      .string()
+      .min(16, { error: 'a token has at least 16 characters; `openssl rand -hex 16` makes one' })
+      .optional()
+      .describe('Bearer token that http asks for, of at least 16 characters. Default: one is made at the start, and the log tells it.'),
     allowedHosts: z
       .array(z.string())
       .default([])

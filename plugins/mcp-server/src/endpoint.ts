@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts'
 export interface Attendant {
   readonly config: McpServerConfig
   readonly log: Logger
-  /** Default working directory of a session. */
+  /** Working directory of a session that opens now. */
   readonly cwd: string
   /** With the handlers of this activation, and instructions; not connected yet. */
   serverFor(connection: Connection): Promise<Server>
@@ -15,10 +15,9 @@ export interface Attendant {
 
 /** Where clients come in. Kept by the row: clients stay connected while activations come and go. */
 export interface Endpoint {
+  readonly transport: McpServerConfig['transport']
   /** By id. */
   readonly connections: ReadonlyMap<string, Connection>
-  /** From now on clients are served by this activation. */
-  admit(attendant: Attendant): void | Promise<void>
   /** What clients say from now on waits for the next activation. */
   hold(): void | Promise<void>
   /** Ends every session. */

@@ -19,6 +19,7 @@ interface Client {
 
 /** Streamable HTTP: a connection for each client that initializes. */
 export class HttpEndpoint implements Endpoint {
+  readonly transport = 'http'
   readonly connections = new Map<string, Connection>()
   readonly #clients = new Map<string, Client>()
   readonly #world: World
@@ -36,7 +37,7 @@ export class HttpEndpoint implements Endpoint {
     this.#madeToken = world.randomId()
   }
 
-  /** @throws McpServerError MCP_LISTEN */
+  /** From now on clients are served by this activation. @throws McpServerError MCP_LISTEN */
   async admit(attendant: Attendant): Promise<void> {
     const { host, port } = attendant.config
     if (this.#listening?.host !== host || this.#listening.port !== port) await this.#move(attendant)
@@ -146,8 +147,7 @@ export class HttpEndpoint implements Endpoint {
     }
   }
 
-  #connection(id: string, { config, cwd: defaultCwd }: Attendant): Connection {
-    const cwd = config.cwd ?? defaultCwd
+  #connection(id: string, { config, cwd }: Attendant): Connection {
     if (config.jobs === 'own') return new Connection(id, cwd)
     this.#shared ??= new SharedSession(`mcp-${this.#world.randomId()}`, cwd)
     return new Connection(id, cwd, this.#shared)

@@ -11,7 +11,8 @@ export interface LineLimits {
 
 /**
  * JSON-RPC, one message per line. Unlike the SDK's own stdio transport it answers what it cannot read, notices the end of its input, can be
- * paused, and writes past a `write` that somebody has put over the output's own.
+ * paused, and writes past a `write` that somebody has put over the output's own. It reads on while it is paused, or nobody would notice that
+ * the client has gone, and nothing would keep a process there that waits for it.
  */
 export class LineTransport implements Transport {
   onmessage?: Transport['onmessage']
@@ -23,7 +24,13 @@ export class LineTransport implements Transport {
   readonly #lines = new MessageLines()
   /** Requests that have no response yet: how many of each id, since a client may break the rule that ids are used once. */
   readonly #unanswered = new Map<RequestId, number>()
+  /** Came while nobody could be told. */
+  #waiting: JSONRPCMessage[] = []
+  #waitingBytes = 0
   #phase: 'new' | 'reading' | 'draining' | 'closed' = 'new'
+  /** The protocol listens. */
+  #isStarted = false
+  #isPaused = false
   #draining: NodeJS.Timeout | undefined
   #closed: (() => void) | undefined
 
@@ -33,10 +40,13 @@ export class LineTransport implements Transport {
     this.limits = limits
   }
 
-  async start(): Promise<void> {
+  /** Reads from now on; messages wait for `start`. */
+  listen(): void {
+    if (this.#phase !== 'new') return
     this.#phase = 'reading'
     this.#input.on('data', this.#read)
     this.#input.on('end', this.#ended)
+    this.#input.on('close', this.#ended)
     this.#input.on('error', this.#lost)
     this.#output.on('error', this.#lost)
     this.#input.resume()
@@ -44,13 +54,21 @@ export class LineTransport implements Transport {
     if (this.#input.destroyed || this.#input.readableEnded) this.#ended()
   }
 
-  /** Messages wait in the stream. */
+  async start(): Promise<void> {
+    this.#isStarted = true
+    this.listen()
+    this.#goOn()
+  }
+
+  /** Messages wait, as many as one may be long; what comes beyond is refused. */
   pause(): void {
-    if (this.#phase === 'reading') this.#input.pause()
+    this.#isPaused = true
+    if (this.#draining === undefined) this.#drain()
   }
 
   resume(): void {
-    if (this.#phase === 'reading') this.#input.resume()
+    this.#isPaused = false
+    this.#goOn()
   }
 
   /** Resolves at once, unless the input has ended: then when the last answer is written or the time for it is over. */
@@ -73,8 +91,10 @@ export class LineTransport implements Transport {
     if (this.#phase === 'closed') return
     this.#phase = 'closed'
     clearTimeout(this.#draining)
+    this.#waiting = []
     this.#input.off('data', this.#read)
     this.#input.off('end', this.#ended)
+    this.#input.off('close', this.#ended)
     this.#input.pause()
     this.onclose?.()
     this.#closed?.()
@@ -85,10 +105,10 @@ export class LineTransport implements Transport {
   }
 
   readonly #ended = (): void => {
+    if (this.#phase !== 'reading') return
     for (const line of this.#lines.rest(this.limits.maxMessageBytes)) this.#take(line)
     this.#phase = 'draining'
-    this.#draining = setTimeout(() => void this.close(), this.limits.drainMs)
-    this.#closeIfDrained()
+    this.#drain()
   }
 
   readonly #lost = (error: Error): void => {
@@ -116,9 +136,41 @@ export class LineTransport implements Transport {
       return
     }
     const parsed = JSONRPCMessageSchema.safeParse(value)
-    if (parsed.success) this.#deliver(parsed.data)
+    if (parsed.success) this.#receive(parsed.data, Buffer.byteLength(line.text))
     else if (Array.isArray(value)) this.#refuse(ErrorCode.InvalidRequest, 'Invalid Request: batches are not served, send one message per line')
     else this.#refuse(ErrorCode.InvalidRequest, 'Invalid Request: not a JSON-RPC 2.0 message', idOf(value))
+  }
+
+  get #isServed(): boolean {
+    return this.#isStarted && !this.#isPaused
+  }
+
+  #receive(message: JSONRPCMessage, bytes: number): void {
+    const { maxMessageBytes } = this.limits
+    if (this.#isServed) this.#deliver(message)
+    else if (this.#waitingBytes + bytes <= maxMessageBytes) {
+      this.#waiting.push(message)
+      this.#waitingBytes += bytes
+    } else {
+      const why = `the server is being changed, and up to ${maxMessageBytes} bytes wait for it: send this again`
+      this.#refuse(ErrorCode.InternalError, why, idOf(message))
+    }
+  }
+
+  #goOn(): void {
+    if (!this.#isServed || this.#phase === 'closed') return
+    this.#waitingBytes = 0
+    // One by one: an answer to the first is not the last one as long as others wait.
+    for (let message = this.#waiting.shift(); message !== undefined; message = this.#waiting.shift()) this.#deliver(message)
+    this.#drain()
+  }
+
+  /** Who is about to start gets the whole time from then on. */
+  #drain(): void {
+    if (this.#phase !== 'draining' || (!this.#isStarted && !this.#isPaused)) return
+    clearTimeout(this.#draining)
+    this.#draining = setTimeout(() => void this.close(), this.limits.drainMs)
+    this.#closeIfDrained()
   }
 
   #deliver(message: JSONRPCMessage): void {
@@ -136,7 +188,7 @@ export class LineTransport implements Transport {
   }
 
   #closeIfDrained(): void {
-    if (this.#phase === 'draining' && this.#unanswered.size === 0) void this.close()
+    if (this.#phase === 'draining' && this.#unanswered.size + this.#waiting.length === 0) void this.close()
   }
 
   #refuse(code: ErrorCode, message: string, id: RequestId | null = null): void {

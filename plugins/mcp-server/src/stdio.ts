@@ -1,46 +1,69 @@
-import type { McpServerConfig } from './config.ts'
 import { Connection } from './connection.ts'
 import { divert } from './divert.ts'
 import type { Attendant, Endpoint } from './endpoint.ts'
 import { LineTransport } from './line-transport.ts'
-import type { World } from './world.ts'
+import type { StandardStreams } from './standard-streams.ts'
 
-/** The client that started this process. Nothing but the protocol reaches standard output. */
+interface Client {
+  readonly connection: Connection
+  readonly transport: LineTransport
+}
+
+/** The client that started this process, once the program has given it to this row. Then nothing but the protocol reaches standard output. */
 export class StdioEndpoint implements Endpoint {
-  readonly connections: ReadonlyMap<string, Connection>
-  readonly #connection: Connection
-  readonly #transport: LineTransport
+  readonly transport = 'stdio'
+  readonly connections = new Map<string, Connection>()
+  readonly #pid: number
+  #client: Client | undefined
   #attendant: Attendant | undefined
+  #told: string | undefined
 
-  constructor({ stdin, stdout, stderr, pid }: World, cwd: string, config: McpServerConfig) {
-    this.#connection = new Connection(`mcp-${pid}`, cwd)
-    this.#transport = new LineTransport(stdin, stdout, config)
-    this.connections = new Map([[this.#connection.id, this.#connection]])
-    const restore = divert(stdout, stderr)
-    // Undone when the session has ended: that the input is closed tells the program that it may go.
-    this.#connection.scope.defer(() => {
-      restore()
-      stdin.destroy()
-    })
+  constructor(pid: number) {
+    this.#pid = pid
   }
 
-  async admit(attendant: Attendant): Promise<void> {
+  /** Of the same streams every time. */
+  async admit(attendant: Attendant, streams: StandardStreams): Promise<void> {
     this.#attendant = attendant
-    this.#transport.limits = attendant.config
-    this.#transport.resume()
-    if (this.#connection.server !== undefined) return
-    const server = await attendant.serverFor(this.#connection)
-    if (this.#attendant === attendant) await this.#connection.open(server, this.#transport)
+    this.#client ??= this.#take(attendant, streams)
+    const { connection, transport } = this.#client
+    transport.limits = attendant.config
+    transport.resume()
+    if (connection.server !== undefined) return
+    const server = await attendant.serverFor(connection)
+    if (this.#attendant === attendant && !connection.scope.closed) await connection.open(server, transport)
   }
 
-  /** What the client says waits in the pipe. If it has said all, who leaves now waits for the answers: the host may be about to close. */
-  hold(): Promise<void> {
+  /** What the client says waits. If it has said all, who leaves now waits for the answers: the host may be about to close. */
+  async hold(): Promise<void> {
     this.#attendant = undefined
-    this.#transport.pause()
-    return this.#transport.drained()
+    this.#client?.transport.pause()
+    await this.#client?.transport.drained()
   }
 
-  close(): Promise<void> {
-    return this.#connection.close()
+  /** Says once, however often the row is activated, that it serves nothing. */
+  explain({ log }: Attendant, what: string): void {
+    if (this.#told === what) return
+    this.#told = what
+    log.warn(what)
+  }
+
+  async close(): Promise<void> {
+    await this.#client?.connection.close()
+  }
+
+  #take({ config, cwd }: Attendant, { process, released }: StandardStreams): Client {
+    const connection = new Connection(`mcp-${this.#pid}`, cwd)
+    const transport = new LineTransport(process.stdin, process.stdout, config)
+    this.connections.set(connection.id, connection)
+    // Before the protocol listens, too: a client may go away early.
+    transport.onclose = () => void connection.close()
+    const restore = divert(process.stdout, process.stderr)
+    connection.scope.defer(() => {
+      restore()
+      released()
+    })
+    transport.listen()
+    return { connection, transport }
   }
 }

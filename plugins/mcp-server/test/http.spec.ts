@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { type ClientRequest, request } from 'node:http'
-import { PassThrough } from 'node:stream'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { Logger } from '@tenon/kernel'
 import { expect, it, onTestFinished } from 'vitest'
@@ -20,12 +19,8 @@ const INITIALIZE = {
 
 /** An endpoint on a free port with an activation that serves nothing but `ping`. */
 async function listening(options: object = {}) {
-  const stream = new PassThrough()
   let ids = 0
   const world = {
-    stdin: stream,
-    stdout: stream,
-    stderr: stream,
     pid: 1,
     version: () => '1',
     cwd: () => '/',

@@ -4,7 +4,19 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { expect, it, onTestFinished } from 'vitest'
 import { LineTransport } from '../src/line-transport.ts'
 
-async function opened(limits: { maxMessageBytes?: number; drainMs?: number } = {}) {
+interface Limits {
+  readonly maxMessageBytes?: number
+  readonly drainMs?: number
+}
+
+async function opened(limits: Limits = {}) {
+  const made = unopened(limits)
+  await made.transport.start()
+  return made
+}
+
+/** Of a transport that has not started. */
+function unopened(limits: Limits) {
   const [input, output] = [new PassThrough(), new PassThrough()]
   const transport = new LineTransport(input, output, { maxMessageBytes: 1_024, drainMs: 60_000, ...limits })
   const got: JSONRPCMessage[] = []
@@ -15,7 +27,6 @@ async function opened(limits: { maxMessageBytes?: number; drainMs?: number } = {
     transport.onclose = resolve
   })
   onTestFinished(() => transport.close())
-  await transport.start()
   const answers = (): unknown[] =>
     String(output.read() ?? '')
       .split('\n')
@@ -99,6 +110,44 @@ it('CP-14 while it is paused messages wait', async () => {
   expect(got).toEqual([])
   transport.resume()
   await feed(`${ping(2)}\n`)
+  expect(got).toMatchObject([{ id: 1 }, { id: 2 }])
+})
+
+it('CP-14 what waits is bounded: a request beyond is refused, and the next one after the pause is served', async () => {
+  const { answers, feed, got, transport } = await opened({ maxMessageBytes: ping(1).length * 2 })
+  transport.pause()
+  await feed(`${ping(1)}\n${ping(2)}\n${ping(3)}\n`)
+  expect(answers()).toMatchObject([{ id: 3, error: { code: -32_603, message: expect.stringContaining('send this again') } }])
+  transport.resume()
+  await feed(`${ping(4)}\n`)
+  expect(got).toMatchObject([{ id: 1 }, { id: 2 }, { id: 4 }])
+})
+
+it('CP-14 while it is paused the end of the input is noticed: at once if nothing is open, else after its time', async () => {
+  const empty = await opened()
+  empty.transport.pause()
+  empty.input.end()
+  await empty.closed
+  const asked = await opened({ drainMs: 1 })
+  asked.transport.pause()
+  await asked.feed(`${ping(1)}\n`)
+  asked.input.end()
+  await asked.closed
+  expect(asked.got).toEqual([])
+})
+
+it('CP-14 an input that ends before anybody listens is served when somebody does, all of it', async () => {
+  const { closed, got, input, transport } = unopened({})
+  transport.onmessage = (message) => {
+    got.push(message)
+    if ('id' in message) void transport.send({ jsonrpc: '2.0', id: message.id as number, result: {} })
+  }
+  transport.listen()
+  input.end(`${ping(1)}\n${ping(2)}\n`)
+  await once(input, 'close')
+  expect(got).toEqual([])
+  await transport.start()
+  await closed
   expect(got).toMatchObject([{ id: 1 }, { id: 2 }])
 })
 
