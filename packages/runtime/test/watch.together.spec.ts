@@ -29,13 +29,16 @@ export default definePlugin({
 
 const catalog = (n: number): string => `plugins:\n  journal: journal\n  a: ./a.ts\n  b: ./b.ts\n  c: { use: ./c.ts, with: { n: ${n} } }\n`
 
+/** With n: 7 it activates only once the journal says so. */
+const GATE = "while (scope.config.n === 7 && !journal.includes('go')) await new Promise((resolve) => setTimeout(resolve, 5))"
+
 interface Watched extends Opened {
   /** The next event that is not an edit of nothing. */
   next(): Promise<RuntimeEvent>
 }
 
 async function watched(): Promise<Watched> {
-  const files = { 'top.yaml': catalog(1), 'a.ts': provider('1'), 'b.ts': consumer('1'), 'c.ts': noting('c') }
+  const files = { 'top.yaml': catalog(1), 'a.ts': provider('1'), 'b.ts': consumer('1'), 'c.ts': noting('c', { body: GATE }) }
   const opened = await open(files, { watch: true })
   const events: RuntimeEvent[] = []
   opened.runtime.events.on(opened.runtime.kernel.scope, (event) => {
@@ -97,7 +100,12 @@ it('CP-07 an edit that is asked for leaves alone what was rolled back before', a
   const { dir, runtime, next, journal } = await watched()
   await dir.write('a.ts', provider('2'))
   expect(await next()).toMatchObject({ edit: { rolledBack: { code: 'ROLLED_BACK' } } })
-  expect(await runtime.apply({ set: { 'c.n': 7 } })).toMatchObject({ reconfigured: ['c'], replaced: [] })
+  expect(await runtime.apply({ set: { 'c.n': 8 } })).toMatchObject({ reconfigured: ['c'], replaced: [] })
+  // Another one sees a change that was made later.
+  const other = await watched()
+  await other.dir.write('top.yaml', catalog(9))
+  await other.next()
+  expect(journal.filter((line) => line === 'a v2 up')).toHaveLength(1)
   await dir.write('a.ts', `${provider('1')}export const more = 1\n`)
   expect(await next()).toMatchObject({ edit: { replaced: ['a'] } })
   expect(journal.filter((line) => line === 'a v2 up')).toHaveLength(1)
@@ -106,8 +114,27 @@ it('CP-07 an edit that is asked for leaves alone what was rolled back before', a
 it('CP-07 an edit that is refused does not lose what was saved before it', async () => {
   const { dir, runtime, next } = await watched()
   await dir.write('top.yaml', catalog(3))
-  await expect(runtime.apply({ set: { 'cc.n': 7 } })).rejects.toMatchObject({ code: 'COMPOSITION_INVALID' })
+  await expect(runtime.apply({ set: { 'cc.n': 8 } })).rejects.toMatchObject({ code: 'COMPOSITION_INVALID' })
   expect(await next()).toMatchObject({ type: 'edited', edit: { reconfigured: ['c'] } })
+})
+
+it('CP-07 what is saved twice while an edit is under way is refused once', async () => {
+  const { dir, runtime, journal, next } = await watched()
+  const underWay = runtime.apply({ set: { 'c.n': 7 } })
+  await expect.poll(() => journal).toContain('c v1 up {"n":7}')
+  for (const end of ['{', '[']) {
+    await dir.write('b.ts', `export default ${end}`)
+    // Another one sees a change that was made later.
+    const other = await watched()
+    await other.dir.write('top.yaml', catalog(9))
+    await other.next()
+  }
+  journal.push('go')
+  await underWay
+  const events = [await next()]
+  await dir.write('b.ts', `${consumer('1')}export const more = 1\n`)
+  events.push(await next())
+  expect(events.map(({ type }) => type)).toEqual(['refused', 'edited'])
 })
 
 it('CP-07 a refusal is told, whatever is asked for at the same time', async () => {
