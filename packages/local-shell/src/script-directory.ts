@@ -1,23 +1,27 @@
-import { mkdtemp, rm, unlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdtempSync } from 'node:fs'
+import { rm, unlink, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import type { KeepSpec } from '@tenon/kernel'
+import { forgetAtExit, removeAtExit } from './remove-at-exit.ts'
 
 /** Where an executor's private scripts are. Data that a row keeps across reloads; the functions here are its only users. */
 export interface ScriptDirectory {
+  /** Absolute. */
   readonly parent: string
   /** Made by the first script. */
-  path: Promise<string> | undefined
+  path: string | undefined
   written: number
   closed: boolean
 }
 
 /** What a row hands to `scope.keep`. */
 export function keptScripts(parent: string): KeepSpec<ScriptDirectory> {
-  return { key: 'scripts', version: 1, create: () => scriptDirectory(parent), dispose: removeScripts }
+  return { key: 'scripts', version: 2, create: () => scriptDirectory(parent), dispose: removeScripts }
 }
 
+/** A relative `parent` is one of the host's directory at this moment: commands run in others, and the host may go to another. */
 export function scriptDirectory(parent: string): ScriptDirectory {
-  return { parent, path: undefined, written: 0, closed: false }
+  return { parent: resolve(parent), path: undefined, written: 0, closed: false }
 }
 
 /** Writes a new file that only its owner can read, and returns its path. Leaves nothing behind when it fails. */
@@ -25,12 +29,12 @@ export async function writeScript(scripts: ScriptDirectory, extension: string, c
   const name = `${++scripts.written}.${extension}`
   const made = directory(scripts)
   try {
-    return await writePrivate(join(await made, name), contents)
+    return await writePrivate(join(made, name), contents)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     // A cleaner of temporary files took the directory: once more, in a new one.
-    if (scripts.path === made) scripts.path = undefined
-    return await writePrivate(join(await directory(scripts), name), contents)
+    if (scripts.path === made) forget(scripts)
+    return await writePrivate(join(directory(scripts), name), contents)
   }
 }
 
@@ -42,20 +46,25 @@ export async function removeScript(path: string): Promise<void> {
 /** No script is written any more. */
 export async function removeScripts(scripts: ScriptDirectory): Promise<void> {
   scripts.closed = true
-  const path = await scripts.path?.catch(() => undefined)
-  if (path !== undefined) await rm(path, { recursive: true, force: true })
+  const { path } = scripts
+  if (path === undefined) return
+  await rm(path, { recursive: true, force: true })
+  forget(scripts)
 }
 
-function directory(scripts: ScriptDirectory): Promise<string> {
-  if (scripts.closed) return Promise.reject(new Error('the executor was removed while the command was being prepared'))
+/** Made in one step: there is no moment in which it is there and the end of the process knows nothing of it. */
+function directory(scripts: ScriptDirectory): string {
+  if (scripts.closed) throw new Error('the executor was removed while the command was being prepared')
   if (scripts.path === undefined) {
-    const made = mkdtemp(join(scripts.parent, 'tenon-shell-'))
-    scripts.path = made
-    made.catch(() => {
-      if (scripts.path === made) scripts.path = undefined
-    })
+    scripts.path = mkdtempSync(join(scripts.parent, 'tenon-shell-'))
+    removeAtExit(scripts.path)
   }
   return scripts.path
+}
+
+function forget(scripts: ScriptDirectory): void {
+  if (scripts.path !== undefined) forgetAtExit(scripts.path)
+  scripts.path = undefined
 }
 
 async function writePrivate(path: string, contents: string): Promise<string> {

@@ -8,8 +8,12 @@ import { withExecutor } from './executor.ts'
 
 async function opened(): Promise<{ parent: string; scripts: ScriptDirectory }> {
   const parent = await mkdtemp(join(tmpdir(), 'tenon-scripts-'))
-  onTestFinished(() => rm(parent, { recursive: true, force: true }))
-  return { parent, scripts: scriptDirectory(parent) }
+  const scripts = scriptDirectory(parent)
+  onTestFinished(async () => {
+    await removeScripts(scripts)
+    await rm(parent, { recursive: true, force: true })
+  })
+  return { parent, scripts }
 }
 
 describe('private scripts', () => {
@@ -22,13 +26,13 @@ describe('private scripts', () => {
     expect(new Set(paths).size).toBe(20)
     expect(await Promise.all(paths.map((path) => readFile(path, 'utf8')))).toEqual(paths.map((_, n) => `${n}`))
     expect(new Set(await Promise.all(paths.map(async (path) => (await stat(path)).mode & 0o777)))).toEqual(new Set([0o600]))
-    expect((await stat((await scripts.path) ?? '')).mode & 0o777).toBe(0o700)
+    expect((await stat(scripts.path ?? '')).mode & 0o777).toBe(0o700)
   })
 
   it('SH-27 never go over a file that somebody else has put there, and that file stays', async () => {
     const { scripts } = await opened()
     const first = await writeScript(scripts, 'sh', 'first')
-    const planted = join((await scripts.path) ?? '', '2.sh')
+    const planted = join(scripts.path ?? '', '2.sh')
     await writeFile(planted, 'planted')
     await expect(writeScript(scripts, 'sh', 'second')).rejects.toMatchObject({ code: 'EEXIST' })
     expect([await readFile(first, 'utf8'), await readFile(planted, 'utf8')]).toEqual(['first', 'planted'])
@@ -62,12 +66,41 @@ describe('private scripts', () => {
     expect(await readdir(parent)).toEqual([])
   })
 
+  it('SH-27 in a relative directory are in that of the moment their row began, wherever the host goes', () => {
+    const before = process.cwd()
+    try {
+      process.chdir('/')
+      const scripts = keptScripts('some/where').create()
+      process.chdir('/tmp')
+      expect(scripts.parent).toBe('/some/where')
+    } finally {
+      process.chdir(before)
+    }
+  })
+
+  it('SH-27 of however many executors go when the process exits, by one listener, which goes with the last of them', async () => {
+    const before = process.listeners('exit')
+    const all = await Promise.all(Array.from({ length: 12 }, opened))
+    await Promise.all(all.map(({ scripts }) => writeScript(scripts, 'sh', '')))
+    const added = process.listeners('exit').filter((listener) => !before.includes(listener))
+    expect(added).toHaveLength(1)
+    const [first, second, ...others] = all
+    if (first === undefined || second === undefined) throw new Error('none was opened')
+    await removeScripts(first.scripts)
+    // One that was taken before is no obstacle.
+    await rm(second.scripts.path ?? '', { recursive: true })
+    added[0]?.call(process, 0)
+    expect(await Promise.all(all.map(({ parent }) => readdir(parent)))).toEqual(all.map(() => []))
+    await Promise.all([second, ...others].map(({ scripts }) => removeScripts(scripts)))
+    expect(process.listeners('exit')).toEqual(before)
+  })
+
   it('SH-24 are what a row keeps, and what ends with it', async () => {
     const { parent } = await opened()
     const spec = keptScripts(parent)
     const scripts = spec.create()
     await writeScript(scripts, 'sh', '')
-    expect(spec).toMatchObject({ key: 'scripts', version: 1 })
+    expect(spec).toMatchObject({ key: 'scripts', version: 2 })
     await spec.dispose?.(scripts)
     expect(await readdir(parent)).toEqual([])
   })
@@ -78,7 +111,7 @@ describe('a long command whose script cannot be written', () => {
     withExecutor({}, async ({ execute, processes, host, directory }) => {
       const command = 'x'.repeat(100_000)
       await execute({ command })
-      await writeFile(join((await host.scripts.path) ?? '', '2.sh'), '')
+      await writeFile(join(host.scripts.path ?? '', '2.sh'), '')
       const refused = await execute({ command })
       expect(refused.readOutput().delta).toMatch(/^\[stderr\]\nspawn failed: EEXIST/)
       await expect(refused.result()).rejects.toMatchObject({ code: 'SHELL_SPAWN', cause: { code: 'EEXIST' } })

@@ -9,13 +9,20 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 const PROGRAM = fileURLToPath(new URL('programs/host.mjs', import.meta.url))
 const isRoot = process.getuid?.() === 0
 
+interface Ended {
+  readonly stdout: string
+  readonly stderr: string
+  readonly code?: number
+}
+
 /** What a host of its own tells; `before` is put in front of `node`, `flags` behind it. */
 async function play(scenario: readonly string[], { before = [], flags = [] }: { before?: string[]; flags?: string[] } = {}) {
   const temporary = mkdtempSync(join(tmpdir(), 'tenon-bash-host-'))
   onTestFinished(() => rmSync(temporary, { recursive: true, force: true }))
   const [command = '', ...args] = [...before, process.execPath, ...flags, PROGRAM, ...scenario]
-  const { stdout, stderr } = await promisify(execFile)(command, args, { env: { ...process.env, TMPDIR: temporary }, timeout: 110_000 })
-  return { facts: JSON.parse(stdout) as Record<string, unknown>, stderr, temporary }
+  const running = promisify(execFile)(command, args, { env: { ...process.env, TMPDIR: temporary }, timeout: 110_000 })
+  const { stdout, stderr, code = 0 }: Ended = await running.catch((error: Ended) => error)
+  return { facts: JSON.parse(stdout) as Record<string, unknown>, stderr, code, temporary }
 }
 
 describe('a host of little memory', () => {
@@ -27,6 +34,23 @@ describe('a host of little memory', () => {
     expect(facts).toMatchObject({ exitCode: 0, timedOut: false, tail, length: 64_000, stdout: { bytes, truncated: true } })
     expect(Number(facts.grown)).toBeLessThan(64 * 1_024 ** 2)
     expect(readdirSync(temporary)).toEqual([])
+  })
+})
+
+describe.runIf(process.platform !== 'win32')('a temporary directory', () => {
+  it('SP-35 SH-27 with a relative name is that of the host when its rows began, for commands everywhere', async () => {
+    const { facts, stderr, temporary } = await play(['relative'], { before: ['sh', '-c', 'cd "$TMPDIR"; mkdir t; export TMPDIR=t; exec "$@"', 'sh'] })
+    expect([facts, stderr]).toEqual([{ there: ['short\n', 'long\n'], elsewhere: ['short\n', 'long\n'] }, ''])
+    expect(readdirSync(temporary, { recursive: true })).toEqual(['t'])
+  })
+
+  it.each([
+    ['exit', 3],
+    ['throw', 1],
+  ])('SH-27 SP-50 keeps no script when the host ends in the middle of a command (%s)', async (how, code) => {
+    const ended = await play(['ends', how])
+    expect([ended.code, ended.facts, ended.stderr.includes('the diagnostic')]).toEqual([code, { scripts: 1 }, how === 'throw'])
+    await expect.poll(() => readdirSync(ended.temporary), { timeout: 10_000 }).toEqual([])
   })
 })
 

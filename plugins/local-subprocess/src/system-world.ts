@@ -2,6 +2,7 @@ import { type ChildProcess, spawn as nodeSpawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { accessSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { COOKIE_VARIABLE } from '@tenon/subprocess'
 import spawn from 'cross-spawn'
@@ -30,7 +31,7 @@ export function systemWorld(): World {
     platform,
     host: pid,
     environment: { ...process.env },
-    temporaryDirectory: tmpdir(),
+    temporaryDirectory: resolve(tmpdir()),
     clock: systemClock,
     table: linux ?? listedTable(platform),
     spare,

@@ -17,6 +17,7 @@ export interface World {
   readonly host: number
   /** The host's environment as it was when the runtime was made. */
   readonly environment: EnvEntries
+  /** Absolute. */
   readonly temporaryDirectory: string
   readonly clock: Clock
   readonly table: ProcessTable

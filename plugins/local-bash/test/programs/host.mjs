@@ -18,7 +18,41 @@ async function boot(settings, processes) {
   return { kernel, start, run: async (command, request) => (await start(command, request)).result() }
 }
 
+/** Until the launcher is there the host itself starts commands. */
+async function bootLaunched() {
+  const launcher = process.env.TENON_TEST_LAUNCHER ?? 'process'
+  const host = await boot(undefined, { launcher })
+  const isLaunched = async () => (await host.run('echo $PPID')).stdout.text !== `${process.pid}\n`
+  while (launcher === 'process' && !(await isLaunched())) await new Promise((resolve) => setTimeout(resolve, 5))
+  return host
+}
+
+const long = (command) => `${command} #${'x'.repeat(100_000)}`
+
 const scenarios = {
+  /** With temporary files in a place that is named from where the host is, before it goes elsewhere. */
+  async relative() {
+    const { kernel, run } = await bootLaunched()
+    const text = async (command) => run(command).then((result) => result.stdout.text, String)
+    const there = [await text('echo short'), await text(long('echo long'))]
+    process.chdir('/')
+    const elsewhere = [await text('echo short'), await text(long('echo long'))]
+    await kernel.close()
+    return { there, elsewhere }
+  },
+
+  /** Ends in the middle of a long command, after another. */
+  async ends([how]) {
+    const { start, run } = await bootLaunched()
+    await run(long('true'))
+    await start(long('sleep 60'))
+    setImmediate(() => {
+      if (how === 'exit') process.exit(3)
+      throw new Error('the diagnostic')
+    })
+    return { scripts: readdirSync(tmpdir(), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.sh')).length }
+  },
+
   /** How much more memory the host takes, at most, while a command writes. */
   async flood([command]) {
     const { kernel, start, run } = await boot()
