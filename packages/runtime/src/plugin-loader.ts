@@ -121,7 +121,7 @@ export class PluginLoader {
     return {
       ...fault,
       message: `there is no first-party plugin and no package "${name}" (searched from ${places} upwards)`,
-      hint: `install it with \`npm install ${name}\` in ${folder}, or write a path that starts with ./`,
+      hint: `install it with \`npm install ${packageOf(name)}\` in ${folder}, or write a path that starts with ./`,
     }
   }
 
@@ -157,12 +157,19 @@ export class PluginLoader {
   }
 }
 
+/** A specifier may go on with what is wanted of the package. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
 function describe(error: unknown, file: string): { message: string; hint?: string } {
   if (error instanceof ImportFault && error.searched !== undefined) {
-    const name = error.specifier.split('/').slice(0, error.specifier.startsWith('@') ? 2 : 1)
     const searched = error.searched.map((place) => path.join(place, 'node_modules')).join(' and ')
     const message = `${file} imports "${error.specifier}", which is not there (searched from ${searched} upwards)`
-    return { message, hint: `install it with \`npm install ${name.join('/')}\` in ${path.dirname(file)}` }
+    return { message, hint: `install it with \`npm install ${packageOf(error.specifier)}\` in ${path.dirname(file)}` }
   }
   if (/^Cannot resolve entry module/.test(messageOf(error))) {
     return { message: `${file} is a folder without code to load`, hint: 'name the file in it: write the path of a .js, .mjs or .ts file' }

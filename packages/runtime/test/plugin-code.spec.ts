@@ -139,6 +139,14 @@ it("CP-06 a package is found from the catalog's folder, however it exports", asy
   }
 })
 
+it.each([
+  ["'@acme/notes/tool'", '@acme/notes'],
+  ['lodash/merge', 'lodash'],
+])('CP-06 of %s it is the package that is to be installed', async (use, name) => {
+  const report = await check(use, {})
+  expect(report.diagnostics).toMatchObject([{ code: 'PLUGIN_UNKNOWN', hint: expect.stringContaining(`\`npm install ${name}\` in `) }])
+})
+
 it('CP-06 a package that is not there names the folders and the command that installs it', async () => {
   const report = await check("'@acme/shell'", {})
   expect(report.diagnostics).toMatchObject([

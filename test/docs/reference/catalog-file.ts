@@ -20,7 +20,7 @@ export function catalogFilePage(schema: JsonObject): string {
 const MERGING = `## Layers and expressions
 
 Maps are merged key by key with those of the files that are extended, this file last; lists and plain values replace. \`$unset: [key]\` takes keys
-away, and \`$replace: value\` stands for the whole value. An unquoted value that is one whole expression has the type of what it becomes.
+away, and \`$replace: value\` stands for the whole value. An unquoted value that is one whole expression is a number, a boolean or null where all of its text is one, and else a text.
 
 ${table(
   ['expression', 'becomes'],
