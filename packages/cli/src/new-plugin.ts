@@ -41,7 +41,10 @@ export async function newPlugin({ name: packageName, parent, version }: NewPlugi
   const folder = path.join(parent, name)
   if (await exists(folder)) throw new NewPluginError('PLUGIN_FOLDER_EXISTS', `${folder} is there already; choose another name, or remove it`)
   const tool = name.replaceAll('-', '_')
-  const words = { ...VERSIONS, name, Name: pascal(name), package: packageName, tool, tenon: `^${version}` }
+  const words = { ...VERSIONS, name, Name: typeName(name), package: packageName, tool, tenon: `^${version}` }
+  if ((await dependencies(words)).includes(packageName)) {
+    throw new NewPluginError('PLUGIN_NAME_INVALID', `"${packageName}" is a package that the new one would depend on; choose another name`)
+  }
   try {
     return { folder, name, tool, files: await writeAll(folder, words) }
   } catch (error) {
@@ -64,8 +67,16 @@ function nameIn(packageName: string): string {
   )
 }
 
-function pascal(name: string): string {
-  return name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase())
+/** Of interface and token. What hides a global of the language, such as `Map`, breaks the code around it, and what compilers put into that. */
+function typeName(name: string): string {
+  const pascal = name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase())
+  return pascal in globalThis ? `${pascal}Service` : pascal
+}
+
+/** A package cannot be installed into itself. */
+async function dependencies(words: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const manifest = JSON.parse(filled(await readFile(path.join(TEMPLATES, 'package.json.template'), 'utf8'), words)) as Record<string, object>
+  return ['dependencies', 'peerDependencies', 'devDependencies'].flatMap((kind) => Object.keys(manifest[kind] ?? {}))
 }
 
 /** File names end in `.template`, so that no tool takes them for what they are not; a leading dot would keep them out of a package. */

@@ -56,6 +56,8 @@ describe('`tenon new plugin`', () => {
     ['@acme/', /is not a name for a plugin/],
     ['1st', /is not a name for a plugin/],
     ['shell', /"shell" is the key of a capability that there is; choose another name/],
+    ['vitest', /"vitest" is a package that the new one would depend on; choose another name/],
+    ['@tenon/kernel', /"@tenon\/kernel" is a package that the new one would depend on/],
     ['@acme/local-bash', /"local-bash" is the name of a first-party plugin; choose another name/],
   ])('CP-15 refuses the name %s, and makes nothing', async (name, message) => {
     const cwd = await folder()
