@@ -87,10 +87,17 @@ it('CP-14 a second row over stdio that an edit brings serves nothing, says so, a
 
 it('CP-14 the row of the file has standard input and output, whatever other rows come and go', async () => {
   const catalog = `${TOOLS}  mcp: mcp-server\n`
-  const server = await pipe({ catalog, files: { 'count.js': COUNT } })
+  const server = await pipe({ catalog, files: { 'count.js': COUNT }, flags: ['--log-level', 'info'], args: ['--watch'] })
   await initialize(server)
-  await server.request(1, 'tools/call', { name: 'count', arguments: {} })
-  expect(await server.request(2, 'tools/call', { name: 'count', arguments: {} })).toMatchObject({ result: { content: [{ text: '2' }] } })
+  const edited = async (text: string, told: string): Promise<void> => {
+    await writeFile(path.join(server.cwd, 'tenon.yaml'), text)
+    await vi.waitUntil(() => server.stderr().includes(told), { timeout: 20_000 })
+  }
+  const counted = (id: number): Promise<unknown> => server.request(id, 'tools/call', { name: 'count', arguments: {} })
+  await edited(`${catalog}  a-server: mcp-server\n`, 'row \\"a-server\\" serves nothing: the row \\"mcp\\" has standard input and output')
+  expect(await counted(1)).toMatchObject({ result: { content: [{ text: '1' }] } })
+  await edited(catalog, '"removed":["a-server"]')
+  expect(await counted(2)).toMatchObject({ result: { content: [{ text: '2' }] } })
   server.stdin.end()
   expect(await server.exit).toBe(0)
   expect(answersTo(server)).toEqual({ 0: 1, 1: 1, 2: 1 })

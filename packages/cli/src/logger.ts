@@ -14,9 +14,27 @@ export function createLogger(io: Io, flags: GeneralFlags, show: (line: string) =
   }
   const write = io.stderr.isTTY === true ? forPeople : (line: string): void => show(line.trimEnd())
   return {
-    logger: pino({ level, base: null, ...(flags.debug === true ? {} : { serializers: { err: withoutStack } }) }, { write }),
+    logger: pino(
+      {
+        level,
+        base: null,
+        hooks: {
+          logMethod(args, log) {
+            if (!isRollback(args)) log.apply(this, args)
+          },
+        },
+        ...(flags.debug === true ? {} : { serializers: { err: withoutStack } }),
+      },
+      { write },
+    ),
     flush: () => written,
   }
+}
+
+/** The kernel's own line of a transaction that it took back: whoever wanted the edit tells of it, and why the row failed has been told. */
+function isRollback([fields, message]: readonly unknown[]): boolean {
+  const { err } = (typeof fields === 'object' && fields !== null ? fields : {}) as { readonly err?: Partial<Error> & { readonly code?: unknown } }
+  return err?.code === 'ROLLED_BACK' && err.message === message
 }
 
 function withoutStack(error: unknown): unknown {

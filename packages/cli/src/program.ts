@@ -61,7 +61,7 @@ function addCommands(program: Command, dispatch: Dispatch): void {
   composition(program.command('call'))
     .description('boot, call one tool, print its result, follow the jobs it left running to their end, close')
     .usage('[options] [catalog] TOOL [JSON]')
-    .argument('<arguments...>', 'catalog file, name of the tool, and its arguments as JSON; - reads the JSON from standard input')
+    .argument('[arguments...]', 'catalog file, name of the tool, and its arguments as JSON; - reads the JSON from standard input')
     .option('--json', 'print the structured value')
     .addHelpText('after', `\nExample:\n  tenon call bash '{"command":"echo hi","description":"say hi"}'\n\n${CALL_HELP}`)
     .action(dispatch(async () => (await import('./commands/call.ts')).call))

@@ -35,7 +35,7 @@ it.each([
   [['chek'], /unknown command 'chek'\n\(Did you mean check\?\)/],
   [['check', '--jsno'], /unknown option '--jsno'\n\(Did you mean --json\?\)/],
   [['graph', '--format', 'dot'], /Allowed choices are tree, mermaid, json/],
-  [['call'], /missing required argument/],
+  [['call'], /^error: name the tool to call: tenon call \[catalog\] TOOL \[JSON\]\n$/],
   [['call', 'tenon.yaml'], /name the tool to call/],
   [['call', 'echo', '{text:1}'], /the arguments of the tool are not JSON/],
   [['call', 'echo', '{}', 'more'], /too many arguments/],
@@ -114,6 +114,7 @@ export default definePlugin({ name: 'dead', activate() { throw new Error('never 
 it('CP-13 `check` ends with 0 or 1, and its JSON has a fixed shape', async () => {
   const cwd = await folder({ ...files, 'bad.yaml': 'plugins:\n  tools: toools\n  other: { use: tools, disabled: 1 }\n' })
   expect(await tenon(['check', 'tenon.yaml'], { cwd })).toEqual({ status: 0, stdout: 'ok tenon.yaml: 2 rows fit together\n', stderr: '' })
+  expect((await tenon(['check', 'tenon.yaml', '--disable', 'mine'], { cwd })).stdout).toBe('ok tenon.yaml: 1 row fits together\n')
   expect(await tenon(['check', '--quiet', 'tenon.yaml'], { cwd })).toEqual({ status: 0, stdout: '', stderr: '' })
   const both = await tenon(['check', 'tenon.yaml', 'bad.yaml'], { cwd })
   expect(both.status).toBe(1)
@@ -171,6 +172,17 @@ it('CP-13 `check` and `mcp` refuse two rows that serve over standard input and o
   expect([served.status, served.stdout]).toEqual([3, ''])
   expect(served.stderr).toContain('rows "mcp" and "server" both serve MCP')
   expect(await tenon(['check', 'apart.yaml'], { cwd })).toMatchObject({ status: 0, stdout: expect.stringMatching(/^ok apart\.yaml: \d+ rows fit/) })
+})
+
+it('CP-13 a token that is too short for HTTP is refused at its place, with a way to make one, and without telling it', async () => {
+  const catalog = `extends: minimal\nplugins:\n  mcp: { use: mcp-server, with: { transport: http, token: "\${env:TOKEN}" } }\n`
+  const cwd = await folder({ 'tenon.yaml': catalog })
+  const { status, stdout } = await tenon(['check'], { cwd, env: { TOKEN: 'hush' } })
+  expect(status).toBe(1)
+  expect(stdout).toMatch(
+    /^error: .*a token has at least 16 characters; `openssl rand -hex 16` makes one \[CONFIG_INVALID\]\n +--> tenon\.yaml:3:59\n/,
+  )
+  expect(stdout).not.toContain('hush')
 })
 
 it('CP-13 `--set`, `--enable` and `--disable` lie over the file, and are checked as it is', async () => {

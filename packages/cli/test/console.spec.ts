@@ -145,7 +145,7 @@ it('CP-13 rows are set, disabled, enabled and reloaded from the console', async 
   ])
 })
 
-it('CP-13 an edit that is rolled back says so, and fails', async () => {
+it('CP-13 an edit that is rolled back says so once, beside the log of the row, and fails', async () => {
   const picky = `import { definePlugin } from '@tenon/kernel'
 import { z } from 'zod'
 export default definePlugin({
@@ -155,7 +155,11 @@ export default definePlugin({
 `
   const { status, stderr } = await script(['set picky.n=5'], { 'tenon.yaml': `${CATALOG}  picky: ./picky.ts\n`, 'picky.ts': picky })
   expect(status).toBe(1)
-  expect(stderr).toMatch(/^rolled back.*picky.*too much/m)
+  const told = stderr.split('\n').filter(Boolean)
+  expect(told).toEqual([
+    expect.stringMatching(/"level":50,.*"row":"picky".*too much/),
+    expect.stringMatching(/^rolled back, because row "picky" failed: .*too much$/),
+  ])
 })
 
 it('CP-13 `run` of a composition that does not fit runs no line', async () => {

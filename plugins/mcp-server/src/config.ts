@@ -36,7 +36,8 @@ export const McpServerConfig = z
     port: z.int().min(0).max(65_535).default(7_117).describe('Port that http listens on; 0 for one that is free, which the log tells.'),
     token: z
       .string()
-      .min(16, { error: 'a token has at least 16 characters; `openssl rand -hex 16` makes one' })
+      // Not `min`: what is said of that quotes the value, which comes from the environment and goes to logs.
+      .refine((token) => token.length >= 16, { error: 'a token has at least 16 characters; `openssl rand -hex 16` makes one' })
       .optional()
       .describe('Bearer token that http asks for, of at least 16 characters. Default: one is made at the start, and the log tells it.'),
     allowedHosts: z

@@ -1,7 +1,7 @@
 import type { Runtime } from '@tenon/runtime'
 import { takeCatalog } from '../catalog-argument.ts'
 import { Console } from '../console/console.ts'
-import { changedNothing, describeEdit } from '../console/row-verbs.ts'
+import { changedNothing, describeEdit, describeRollback } from '../console/row-verbs.ts'
 import { runScript } from '../console/script.ts'
 import { Terminal } from '../console/terminal.ts'
 import type { CommandContext, CompositionFlags } from '../context.ts'
@@ -36,7 +36,7 @@ function followEdits(
 ): void {
   runtime.events.on(runtime.kernel.scope, (event) => {
     if (event.type === 'refused') warn(failureText(event.error, screen, { debug: flags.debug === true, cwd: io.cwd }))
-    else if (event.edit.rolledBack !== undefined) warn(plainText(`rolled back: ${event.edit.rolledBack.message}`))
+    else if (event.edit.rolledBack !== undefined) warn(describeRollback(event.edit.rolledBack))
     else if (!changedNothing(event.edit)) tell(describeEdit(event.edit))
   })
 }

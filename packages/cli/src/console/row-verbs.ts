@@ -46,11 +46,16 @@ async function edit({ runtime, screen }: VerbContext, change: CatalogEdit): Prom
 /** What an edit did, or why it was taken back. */
 export function tellEdit(applied: AppliedEdit, screen: Screen): number {
   if (applied.rolledBack !== undefined) {
-    screen.complain(`${screen.paintError(['red', 'bold'], 'rolled back')} ${plainText(applied.rolledBack.message)}`)
+    screen.complain(describeRollback(applied.rolledBack, (text) => screen.paintError(['red', 'bold'], text)))
     return ExitCode.failed
   }
   screen.print(describeEdit(applied))
   return ExitCode.ok
+}
+
+/** The message of a roll-back begins with the word that is painted here. */
+export function describeRollback({ message }: Error, paint = (text: string): string => text): string {
+  return `${paint('rolled back')}, ${plainText(message.replace(/^rolled back, /, ''))}`
 }
 
 export function changedNothing({ added, removed, reconfigured, replaced }: AppliedEdit): boolean {
