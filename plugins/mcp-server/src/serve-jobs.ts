@@ -7,6 +7,7 @@ import {
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
+import { AbortHub } from '@tenon/abort-hub'
 import { type JobEvent, Jobs, type JobView } from '@tenon/jobs'
 import type { PluginScope } from '@tenon/kernel'
 import type { Connection } from './connection.ts'
@@ -23,6 +24,8 @@ export class JobResources {
   readonly #connections: ReadonlyMap<string, Connection>
   /** Of those the live fork follows: ends the following. */
   readonly #following = new Map<Connection, Map<string, AbortController>>()
+  /** A client may follow many, and the registry is one. */
+  readonly #aborts = new AbortHub()
   /** Announcements that are due, by connection and kind. */
   readonly #due = new Map<string, NodeJS.Timeout>()
   #present: { readonly fork: PluginScope; readonly jobs: Jobs } | undefined
@@ -127,7 +130,9 @@ export class JobResources {
     const from = Object.fromEntries(Object.entries(output).map(([channel, { size }]) => [channel, size]))
     fork.spawn(async (leaving) => {
       const stop = (): void => ending.abort()
-      leaving.addEventListener('abort', stop, { once: true })
+      // A job of a shared session outlives whoever followed it.
+      const forget = [leaving, connection.scope.signal].map((source) => this.#aborts.on(source, stop))
+      if (leaving.aborted || connection.scope.closed) stop()
       try {
         for await (const item of jobs.follow(id, { caller: connection.session, from, signal })) {
           if (item.type === 'opened') continue
@@ -137,7 +142,7 @@ export class JobResources {
           if (item.type === 'end') connection.subscriptions.delete(uri)
         }
       } finally {
-        leaving.removeEventListener('abort', stop)
+        for (const each of forget) each()
         if (own.get(uri) === ending) own.delete(uri)
         if (own.size === 0 && this.#following.get(connection) === own) this.#following.delete(connection)
       }
