@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isAlive } from './alive.ts'
+import { endIfAlive, isAlive } from './alive.ts'
 import { startHost } from './run-host.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -71,7 +71,7 @@ describe('the end of the host', () => {
     expect(mine).toEqual(expect.arrayContaining(readdirSync(temp)))
     live.child.kill('SIGKILL')
     await live.ended
-    for (const pid of pids.filter(isAlive)) process.kill(pid, 'SIGKILL')
+    for (const pid of pids) endIfAlive(pid)
   })
 })
 

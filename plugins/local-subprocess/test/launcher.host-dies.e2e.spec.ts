@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isAlive } from './alive.ts'
+import { endIfAlive, isAlive } from './alive.ts'
 import { killMarked, marked } from './marked.ts'
 import { openLaunched, textOf } from './open-launched.ts'
 import { spec } from './open-provider.ts'
@@ -31,7 +31,7 @@ it.each([
     const { parent, nonce } = (await host.next()) as { parent: number; nonce: string }
     onTestFinished(async () => {
       await killMarked(nonce)
-      if (isAlive(parent)) process.kill(parent, 'SIGKILL')
+      endIfAlive(parent)
     })
     if (how === 'wait') {
       // Some trees are of two processes, or three.

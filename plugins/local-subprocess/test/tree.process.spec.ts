@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SubprocessHandle } from '@tenon/subprocess'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isAlive } from './alive.ts'
+import { endIfAlive, isAlive } from './alive.ts'
 import { killMarked } from './marked.ts'
 import { launcherOf } from './open-launched.ts'
 import { LAUNCHER, openProvider, sh, spec } from './open-provider.ts'
@@ -91,7 +91,7 @@ describe('who belongs to a tree', () => {
     const handle = subprocess.spawn(sh('env -i setsid sleep 60 & echo $!; sleep 0.1; exit 0'))
     const [pid] = await lines(handle, 1)
     onTestFinished(() => {
-      if (isAlive(Number(pid))) process.kill(Number(pid), 'SIGKILL')
+      endIfAlive(Number(pid))
     })
     const raw = subprocess.spawn(sh('echo unread', { stdout: 'pipe' }))
     await Promise.all([handle.done, raw.done])
@@ -233,7 +233,7 @@ describe('ending trees', () => {
     const handle = subprocess.spawn(sh('env -i setsid sleep 60 & echo $!; sleep 0.1; exit 0', { graceMs: 200 }))
     const [pid] = await lines(handle, 1)
     onTestFinished(() => {
-      if (isAlive(Number(pid))) process.kill(Number(pid), 'SIGKILL')
+      endIfAlive(Number(pid))
     })
     await handle.done
     const { stdout } = handle.output
