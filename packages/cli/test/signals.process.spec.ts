@@ -52,7 +52,13 @@ async function pids({ cwd }: Program, count: number): Promise<readonly number[]>
   await expect.poll(() => read().length, { timeout: 15_000 }).toBe(count)
   const list = read()
   onTestFinished(() => {
-    for (const pid of list) if (alive(pid)) process.kill(pid, 'SIGKILL')
+    for (const pid of list.filter(alive)) {
+      try {
+        process.kill(pid, 'SIGKILL')
+      } catch {
+        // It has ended by itself.
+      }
+    }
   })
   return list
 }
