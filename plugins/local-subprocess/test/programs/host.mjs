@@ -1,11 +1,25 @@
 // A host: boots a kernel with the provider and plays the scenario named by its first argument. Facts go to standard output as JSON lines.
 import { spawn } from 'node:child_process'
 import { getEventListeners } from 'node:events'
-import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { boot, line, say, tail } from './boot.mjs'
 
 const [scenario, ...parameters] = process.argv.slice(2)
 const descriptors = () => readdirSync('/proc/self/fd').length
+
+/** No stream of an earlier command is open any more, and no run of a program is under way. */
+async function settled() {
+  const isOpen = (descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`).includes('.fifo')
+    } catch {
+      return false
+    }
+  }
+  while (readdirSync('/proc/self/fd').some(isOpen) || process.getActiveResourcesInfo().includes('ProcessWrap')) {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
 
 /** Trees that TERM does not end: in the group, out of it, stopped, left by a leader that is gone. */
 async function stubborn({ sh }) {
@@ -101,6 +115,7 @@ const scenarios = {
     const warnings = []
     process.on('warning', (warning) => warnings.push(warning.message))
     await Promise.all(Array.from({ length: 4 }, () => sh('true').done))
+    await settled()
     const before = descriptors()
     const { signal } = new AbortController()
     for (let done = 0; done < Number(sequential); done++) await spawn(['true'], { signal }).done
