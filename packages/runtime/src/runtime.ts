@@ -1,4 +1,4 @@
-import { type Capability, Emitter, type Kernel, type Logger } from '@tenon/kernel'
+import { asError, type Capability, Emitter, type Kernel, type Logger } from '@tenon/kernel'
 import { type AppliedEdit, applyPlan } from './apply-plan.ts'
 import type { CatalogEdit } from './catalog-edit.ts'
 import { type CatalogCheck, type CheckReport, once } from './check.ts'
@@ -119,7 +119,7 @@ export class Runtime implements AsyncDisposable {
       if (edit.rolledBack !== undefined && this.events.listenerCount === 0) this.#logger?.error({ err: edit.rolledBack }, 'an edit was rolled back')
       this.events.emit({ type: 'edited', edit })
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+      const error = asError(thrown)
       // A file that was read half written is no news: the whole of it is on its way, or read by a later attempt.
       const lasts = this.#closing === undefined && (await this.#watch?.lasts()) === true
       if (this.#closing !== undefined || !lasts || attempt !== this.#attempts) return

@@ -55,6 +55,6 @@ export class SpareDescriptor {
 
 /** Of the process, or of the whole system. */
 export function isOutOfDescriptors(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException
+  const code = (error as NodeJS.ErrnoException | undefined)?.code
   return code === 'EMFILE' || code === 'ENFILE'
 }

@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
+import { isOutOfDescriptors } from '../spare-descriptor.ts'
 import { discard } from './discard.ts'
 import type { PrivateDirectory } from './private-directory.ts'
 
@@ -146,9 +147,4 @@ export class FifoStock {
     const directory = this.#directory.path()
     return Array.from({ length: BATCH }, () => join(directory, `${this.#counter++}.fifo`))
   }
-}
-
-export function isOutOfDescriptors(error: unknown): boolean {
-  const code = (error as NodeJS.ErrnoException | undefined)?.code
-  return code === 'EMFILE' || code === 'ENFILE'
 }

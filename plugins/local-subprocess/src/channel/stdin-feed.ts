@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { SpawnSpec } from '@tenon/subprocess'
 import type { StdinEnd } from '../launch/launch-plan.ts'
+import { isOutOfDescriptors } from '../spare-descriptor.ts'
 import { discard } from './discard.ts'
 import type { Fifo, FifoStock } from './fifo-stock.ts'
-import { isOutOfDescriptors } from './fifo-stock.ts'
 import type { PrivateDirectory } from './private-directory.ts'
 
 /** Beyond this, writing a file would block the event loop for too long. */
