@@ -28,6 +28,8 @@ export class LocalExecution implements ShellExecution {
   declare lost?: true
   declare sandbox?: SandboxFacts
   readonly done: Promise<void>
+  /** The process, or the script it needs, could not be made. */
+  startFailed = false
   readonly #terms: ExecutionTerms
   readonly #startedAt: number
   readonly #consuming: ConsumingRead
@@ -97,8 +99,8 @@ export class LocalExecution implements ShellExecution {
     return this
   }
 
-  /** The process, or the script it needs, could not be made. */
   async failedToStart(error: unknown, cause: FirstCause, aftermath?: Aftermath): Promise<this> {
+    this.startFailed = true
     cause.close()
     const spawnError = raisedByPlatform(error)
     const message = spawnError instanceof Error ? spawnError.message : String(spawnError)

@@ -13,8 +13,9 @@ export class FirstCause {
   #unlisten: (() => void) | undefined
   #onRecorded: ((cause: Cause) => void) | undefined
 
-  constructor(timeoutMs: number, signal: AbortSignal | undefined, aborts: AbortHub) {
-    this.#timer = setTimeout(() => this.record('deadline'), timeoutMs)
+  /** Without `timeoutMs` there is no deadline. */
+  constructor(timeoutMs: number | undefined, signal: AbortSignal | undefined, aborts: AbortHub) {
+    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.record('deadline'), timeoutMs)
     if (signal !== undefined) this.#unlisten = aborts.on(signal, () => this.record('abort'))
   }
 
@@ -40,7 +41,7 @@ export class FirstCause {
 
   /** There is no deadline from here on. */
   dropDeadline(): void {
-    clearTimeout(this.#timer)
+    if (this.#timer !== undefined) clearTimeout(this.#timer)
     this.#timer = undefined
   }
 

@@ -7,9 +7,10 @@ import type { Dialect } from './dialect.ts'
 import { LocalExecution } from './execution.ts'
 import { FirstCause } from './first-cause.ts'
 import type { ShellHost } from './host.ts'
-import { type Preparation, type Prepared, prepare, ScriptNotWritten } from './preparation.ts'
+import { type Preparation, type Prepared, prepare, prepareAtOnce, ScriptNotWritten } from './preparation.ts'
 import { ShellProgram } from './program.ts'
 import { type RequestRules, resolveRequest, validateSpec } from './request-rules.ts'
+import { assertEnterable } from './working-directory.ts'
 
 /** A shell over the subprocess capability; the dialect says which. Holds nothing that needs closing: executions own themselves. */
 export class LocalShell implements Shell {
@@ -34,6 +35,20 @@ export class LocalShell implements Shell {
     validateSpec(spec, this.#rules)
     const execution = this.#execution(spec)
     if (spec.signal?.aborted === true) return execution.neverRan('abort')
+    const ready = prepareAtOnce(spec, this.#preparation)
+    return ready === undefined ? this.#executePrepared(execution, spec) : this.#executeAtOnce(execution, spec, ready)
+  }
+
+  /** Spawns before anything is awaited. */
+  async #executeAtOnce(execution: LocalExecution, spec: ShellSpec, ready: Prepared): Promise<ShellExecution> {
+    const cause = new FirstCause(spec.onExpiry === 'none' ? undefined : spec.timeoutMs, spec.signal, this.#aborts)
+    await this.#spawn(execution, spec, cause, ready)
+    // What the platform says of a directory that is missing, it says of a program too.
+    if (execution.startFailed) await assertEnterable(spec.workdir, this.#rules.platform)
+    return execution
+  }
+
+  async #executePrepared(execution: LocalExecution, spec: ShellSpec): Promise<ShellExecution> {
     const cause = new FirstCause(spec.timeoutMs, spec.signal, this.#aborts)
     try {
       const prepared = await prepareUntil(cause, spec, this.#preparation)

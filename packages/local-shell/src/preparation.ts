@@ -34,26 +34,44 @@ export interface Preparation {
 }
 
 /**
+ * A launch of which nothing has to be waited for: the program is known, the text is an argument, nothing confines. The directory is not
+ * looked at, since to start there tells as much; whoever starts it asks `assertEnterable` about a start that failed.
+ */
+export function prepareAtOnce(spec: ShellSpec, with_: Preparation): Prepared | undefined {
+  const { dialect, host, program } = with_
+  const path = confines(spec.sandboxPolicy) ? undefined : program.known()
+  if (path === undefined) return undefined
+  const launch = dialect.launch(spec.command, host.platform)
+  return launch.form === 'argument' ? { launch: launchOf(spec, with_, path, launch.args), aftermath: plainAftermath(spec, undefined) } : undefined
+}
+
+/**
  * Looks at directory and program at the same time, then writes the script if the text needs one, then confines. Starts nothing.
  * @throws ShellError SHELL_BAD_CWD, SHELL_MISSING, SANDBOX_UNAVAILABLE, in this order; ScriptNotWritten
  */
 export async function prepare(spec: ShellSpec, with_: Preparation, signal: AbortSignal): Promise<Prepared> {
-  const { dialect, config, host, program } = with_
+  const { host, program } = with_
   const [directory, path] = await Promise.allSettled([assertEnterable(spec.workdir, host.platform), program.path()])
   if (directory.status === 'rejected') throw directory.reason
   if (path.status === 'rejected') throw path.reason
   const confine = confinementFor(spec.sandboxPolicy, with_)
   const { args, script } = await argumentsOf(spec.command, with_)
-  const launch: PreparedLaunch = {
-    argv: [path.value, ...args],
+  const launch = launchOf(spec, with_, path.value, args)
+  return confine === undefined ? { launch, aftermath: plainAftermath(spec, script) } : confine(launch, script, signal)
+}
+
+function launchOf(spec: ShellSpec, { dialect, config, host }: Preparation, path: string, args: readonly string[]): PreparedLaunch {
+  return {
+    argv: [path, ...args],
     argv0: dialect.name,
     workdir: spec.workdir,
     env: layeredEnv(host.platform, dialect.env, config.env, spec.env, spec.managedEnv),
   }
-  if (confine !== undefined) return confine(launch, script, signal)
-  const facts = spec.sandboxPolicy === null ? undefined : { mode: spec.sandboxPolicy.mode, denied: false }
-  const release = (): Promise<void> | undefined => (script === undefined ? undefined : removeScript(script))
-  return { launch, aftermath: { ...(facts !== undefined && { facts }), release } }
+}
+
+function plainAftermath({ sandboxPolicy }: ShellSpec, script: string | undefined): Aftermath {
+  const facts = sandboxPolicy === null ? undefined : { mode: sandboxPolicy.mode, denied: false }
+  return { ...(facts !== undefined && { facts }), release: () => (script === undefined ? undefined : removeScript(script)) }
 }
 
 async function argumentsOf(command: string, { dialect, host }: Preparation): Promise<{ args: readonly string[]; script?: string }> {
@@ -67,11 +85,15 @@ async function argumentsOf(command: string, { dialect, host }: Preparation): Pro
   }
 }
 
+function confines(policy: SandboxPolicy | null): policy is SandboxPolicy {
+  return policy !== null && policy.mode !== 'danger-full-access'
+}
+
 type Confine = (launch: PreparedLaunch, script: string | undefined, signal: AbortSignal) => Promise<Prepared>
 
 /** @throws ShellError SANDBOX_UNAVAILABLE where nothing can do what the policy asks: there is no silent pass-through */
 function confinementFor(policy: SandboxPolicy | null, { confinement, dialect, host }: Preparation): Confine | undefined {
-  if (policy === null || policy.mode === 'danger-full-access') return undefined
+  if (!confines(policy)) return undefined
   if (confinement === undefined) {
     throw new ShellError(
       'SANDBOX_UNAVAILABLE',

@@ -22,9 +22,15 @@ export class ShellProgram {
     this.#name = this.#discover()
   }
 
+  /** As far as it can be told at once. */
+  known(): string | undefined {
+    return this.#path !== undefined && isRunnable(this.#path, this.#host.platform) ? this.#path : undefined
+  }
+
   /** @throws ShellError SHELL_MISSING */
   async path(): Promise<string> {
-    if (this.#path !== undefined && isRunnable(this.#path, this.#host.platform)) return this.#path
+    const known = this.known()
+    if (known !== undefined) return known
     this.#name ??= this.#discover()
     const name = this.#name
     try {

@@ -17,13 +17,16 @@ export interface RequestRules {
 const MEMBERS = ['command', 'workdir', 'timeoutMs', 'onExpiry', 'signal', 'sandboxPolicy', 'stdoutMaxBytes', 'stdin', 'env', 'managedEnv']
 const MODES = ['read-only', 'workspace-write', 'danger-full-access']
 
+/** Specs that `resolveRequest` made, and by which rules: all of them is frozen, and needs no second look. A policy is somebody else's object. */
+const vetted = new WeakMap<ShellSpec, RequestRules>()
+
 /** The one place of defaults and caps; only what is absent gets one, so a null is refused. Pure. @throws ShellError SHELL_BAD_REQUEST, SHELL_BAD_COMMAND */
 export function resolveRequest(request: ShellRequest, rules: RequestRules): ShellSpec {
   const { config, confinement } = rules
   members(request)
   const { command, workdir, timeoutMs, onExpiry, signal, sandboxPolicy, stdoutMaxBytes, stdin, env, managedEnv } = request
   if (timeoutMs !== undefined) integer('timeoutMs', timeoutMs, 1, Number.POSITIVE_INFINITY)
-  const spec: ShellSpec = {
+  const spec: ShellSpec = Object.freeze({
     command,
     workdir: workdir === undefined ? (rules.cwd ?? nowhere()) : workdir,
     timeoutMs: Math.min(timeoutMs === undefined ? config.timeoutMs : timeoutMs, config.maxTimeoutMs),
@@ -34,13 +37,15 @@ export function resolveRequest(request: ShellRequest, rules: RequestRules): Shel
     ...(stdin !== undefined && { stdin }),
     ...(env !== undefined && { env: copied(env) }),
     ...(managedEnv !== undefined && { managedEnv: copied(managedEnv) }),
-  }
+  })
   validateSpec(spec, rules)
+  if (spec.sandboxPolicy === null) vetted.set(spec, rules)
   return spec
 }
 
 /** Applies no default: a spec may have been made by hand. Pure. @throws ShellError SHELL_BAD_REQUEST, SHELL_BAD_COMMAND */
 export function validateSpec(spec: ShellSpec, rules: RequestRules): void {
+  if (vetted.get(spec) === rules) return
   members(spec)
   validateCommand(spec.command)
   const { isAbsolute } = rules.platform === 'win32' ? win32 : posix
@@ -58,7 +63,7 @@ export function validateSpec(spec: ShellSpec, rules: RequestRules): void {
 
 /** What is no object stays what it is, to be refused: spread out, a text would be an object too. */
 function copied(entries: EnvEntries): EnvEntries {
-  return isRecord(entries) ? { ...entries } : entries
+  return isRecord(entries) ? Object.freeze({ ...entries }) : entries
 }
 
 function nowhere(): never {

@@ -62,7 +62,7 @@ export function overlayEnvironment(base: Readonly<Record<string, string>>, entri
     }
     return environmentOf(folded.values())
   }
-  const env = environmentOf(Object.entries(base))
+  const env = Object.assign(Object.create(null) as Record<string, string>, base)
   for (const [name, value] of Object.entries(entries)) {
     if (value === undefined) delete env[name]
     else env[name] = value

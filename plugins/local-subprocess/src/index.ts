@@ -15,9 +15,10 @@ export default definePlugin({
   budgets: { undoMs: 60_000 },
   activate(scope) {
     const { environment, spillDirectory, launcher, ...rest } = scope.config
-    const settingsFor = ({ temporaryDirectory, platform }: World): Settings => ({
+    const settingsFor = ({ temporaryDirectory, pipeDirectory, platform }: World): Settings => ({
       ...rest,
       spillDirectory: spillDirectory ?? temporaryDirectory,
+      pipeDirectory: spillDirectory ?? pipeDirectory,
       launcher: launcher ?? (platform === 'win32' ? 'host' : 'process'),
     })
     const runtime = scope.keep({
@@ -34,7 +35,10 @@ export default definePlugin({
     if (world.host === 1) scope.log.warn('the host is pid 1: nobody reaps the orphans of its commands; run it under an init')
     scope.spawn(async () => {
       const { owner, isAlive } = world
-      const removed = await sweep(runtime.settings.spillDirectory, { self: owner, isAlive, userId: process.getuid?.() })
+      const { settings } = runtime
+      const bases = new Set([settings.spillDirectory, settings.pipeDirectory])
+      const parts = { self: owner, isAlive, userId: process.getuid?.() }
+      const removed = (await Promise.all([...bases].map((base) => sweep(base, parts)))).flat()
       if (removed.length > 0) scope.log.debug({ removed }, 'removed the directories of runtimes that were killed')
     })
     scope.provide(Subprocess, new LocalSubprocess(runtime, environment, scope.log))

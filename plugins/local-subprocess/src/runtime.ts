@@ -1,6 +1,7 @@
 import { AbortHub } from '@tenon/abort-hub'
 import { COOKIE_VARIABLE, SubprocessError } from '@tenon/subprocess'
 import { FifoStock } from './channel/fifo-stock.ts'
+import { LateClosing } from './channel/late-closing.ts'
 import type { ChannelParts, Closable } from './channel/output-channel.ts'
 import { PrivateDirectory } from './channel/private-directory.ts'
 import { ReadBuffer } from './channel/read-buffer.ts'
@@ -16,7 +17,7 @@ import { type Log, Warnings } from './warnings.ts'
 import type { World } from './world.ts'
 
 /** Of the shape of `Runtime`: code of another version must not work on what this one made. */
-export const RUNTIME_VERSION = 2
+export const RUNTIME_VERSION = 3
 
 /** Bytes that one read of a stream takes: what a pipe holds by default. */
 const READ_BYTES = 65_536
@@ -38,7 +39,10 @@ export class Runtime {
   readonly nonce: string
   readonly aborts = new AbortHub()
   readonly warnings: Warnings
+  /** For contents: spill files, and data for standard inputs. */
   readonly directory: PrivateDirectory
+  /** For names: FIFOs, and the socket of the launcher. The same where both are to be in one place. */
+  readonly pipes: PrivateDirectory
   readonly channels: ChannelParts
   readonly watch: Watch
   readonly launcher: ProcessLauncher
@@ -60,7 +64,10 @@ export class Runtime {
     this.warnings = new Warnings(log)
     const { platform, table, clock, send, run, runSync } = world
     world.spare.hold()
-    this.directory = new PrivateDirectory(settings.spillDirectory, JSON.stringify(world.owner), (path) => this.launcher.directoryMade(path))
+    const directoryIn = (base: string): PrivateDirectory =>
+      new PrivateDirectory(base, JSON.stringify(world.owner), (path) => this.launcher.directoryMade(path))
+    this.directory = directoryIn(settings.spillDirectory)
+    this.pipes = settings.pipeDirectory === settings.spillDirectory ? this.directory : directoryIn(settings.pipeDirectory)
     this.watch = new Watch(table, clock, world.host)
     this.live = new LiveTrees({ platform, table, clock, watch: this.watch, aborts: this.aborts, send, run, runSync })
     // A name that is gone can still be opened by way of /proc/self/fd, but not by way of the /dev/fd of others.
@@ -68,7 +75,8 @@ export class Runtime {
     this.launcher = new ProcessLauncher({
       host: world.hostLauncher,
       start: world.startLauncher,
-      directory: this.directory,
+      directory: this.pipes,
+      directories: () => this.#directories.flatMap(({ made }) => made),
       clock,
       warnings: this.warnings,
       claims: !keepsNames,
@@ -80,11 +88,12 @@ export class Runtime {
     const runAside = (file: string, args: readonly string[]): Promise<void> =>
       this.launcher.run([file, ...args], this.#plainEnvironment()) ?? run(file, args)
     this.channels = {
-      stock: new FifoStock(this.directory, runAside, runSync, clock, (error) =>
+      stock: new FifoStock(this.pipes, runAside, runSync, clock, (error) =>
         this.warnings.once('mkfifo', { err: error }, 'cannot make FIFOs; output goes through pipes, and commands cannot open /dev/stdout'),
       ),
       shelf: new SpillShelf(this.directory, this.warnings, settings, world),
       buffer: new ReadBuffer(READ_BYTES),
+      closing: new LateClosing(),
       keepsNames,
     }
     this.#forgetExit = world.onHostExit(() => this.#hostExits())
@@ -99,10 +108,9 @@ export class Runtime {
     this.warnings.log = log
     this.channels.shelf.limits = settings
     this.launcher.enable(settings.launcher === 'process')
-    if (this.directory.base === settings.spillDirectory) return
-    this.directory.base = settings.spillDirectory
-    this.directory.renew()
-    this.channels.stock.clear()
+    const isElsewhere = this.directory.move(settings.spillDirectory)
+    const arePipesElsewhere = this.pipes === this.directory ? isElsewhere : this.pipes.move(settings.pipeDirectory)
+    if (arePipesElsewhere) this.channels.stock.clear()
   }
 
   /** Marks the processes of one spawn; names its data too. */
@@ -124,7 +132,9 @@ export class Runtime {
     await this.launcher.close(failures.length === 0)
     // Nothing is looked for any more, and to remove a directory takes a descriptor.
     this.world.spare.release()
-    await this.directory.remove().catch((error: unknown) => this.warnings.log.warn({ err: error }, 'cannot remove the private directory'))
+    await Promise.all(this.#directories.map((directory) => directory.remove())).catch((error: unknown) =>
+      this.warnings.log.warn({ err: error }, 'cannot remove the private directory'),
+    )
     this.#forgetExit()
     if (failures.length === 1) throw failures[0]
     if (failures.length > 1) throw new AggregateError(failures, `${failures.length} process trees could not be ended`)
@@ -139,6 +149,10 @@ export class Runtime {
     await Promise.all(launches.map(({ started }) => started))
     const [survived, escaped] = await Promise.all([this.live.end(killWaitMs), this.#counter === 0 ? [] : endEscapees(this.#escapees(), killWaitMs)])
     return [...survived.map(treeSurvived), ...(escaped.length === 0 ? [] : [escapeesSurvived(escaped)])]
+  }
+
+  get #directories(): readonly PrivateDirectory[] {
+    return this.pipes === this.directory ? [this.directory] : [this.directory, this.pipes]
   }
 
   #escapees(): EscapeeParts {
@@ -159,7 +173,7 @@ export class Runtime {
       for (const table of passes) contained(() => this.#killAll(table?.snapshotSync()))
     }
     this.world.spare.release()
-    contained(() => this.directory.removeSync())
+    for (const directory of this.#directories) contained(() => directory.removeSync())
   }
 
   #killAll(snapshot: Snapshot | undefined): void {

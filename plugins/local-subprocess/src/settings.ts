@@ -22,7 +22,9 @@ export const config = z
       .string()
       .refine(isAbsolute, 'must be an absolute path')
       .optional()
-      .describe('Where the private directory for overflowing output is made. Default: the system temporary directory.'),
+      .describe(
+        'Where the private directory for overflowing output is made, and FIFOs with it. Default: the system temporary directory, and for FIFOs one in memory where there is one.',
+      ),
     minFreeBytes: z
       .int()
       .min(0)
@@ -48,6 +50,8 @@ export type Config = z.output<typeof config>
 /** The part of the config that concerns what a reload leaves alone. */
 export interface Settings {
   readonly spillDirectory: string
+  /** Where FIFOs are, and the socket of the launcher. */
+  readonly pipeDirectory: string
   readonly minFreeBytes: number
   readonly retainedSpillBytes: number
   readonly killWaitMs: number

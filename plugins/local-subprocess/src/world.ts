@@ -19,6 +19,8 @@ export interface World {
   readonly environment: EnvEntries
   /** Absolute. */
   readonly temporaryDirectory: string
+  /** Absolute: in memory where possible, unless the environment names a directory for temporary files. */
+  readonly pipeDirectory: string
   readonly clock: Clock
   readonly table: ProcessTable
   /** What the table is read with when no other descriptor is left. */

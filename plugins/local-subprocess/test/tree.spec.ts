@@ -67,7 +67,10 @@ describe('the tree of a spawn', () => {
   it('SP-44 a group number that was given away is never signalled: its new leader shows it', async () => {
     const machine = new FakeMachine()
     const { tree, exit } = plant(machine)
+    machine.add(member(1_001))
     exit()
+    tree.probe()
+    machine.remove(1_001)
     machine.ticks += 500
     machine.add({ pid: LEADER, group: LEADER, session: LEADER }, { pid: 1_050, parent: LEADER, group: LEADER, session: LEADER })
     tree.terminate()
@@ -79,7 +82,10 @@ describe('the tree of a spawn', () => {
   it('SP-44 a group number that was given away is never signalled: those in it are younger than the exit', async () => {
     const machine = new FakeMachine()
     const { tree, exit } = plant(machine)
+    machine.add(member(1_001))
     exit()
+    tree.probe()
+    machine.remove(1_001)
     machine.ticks += 500
     machine.add({ pid: 1_050, parent: 1, group: LEADER, session: LEADER })
     tree.terminate()

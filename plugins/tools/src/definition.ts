@@ -6,6 +6,7 @@ import { atOnce } from './at-once.ts'
 import { describe } from './expectation.ts'
 import { copyJson } from './json-copy.ts'
 import { type ConvertedSchemas, convertSchema, copySchema, isObject } from './json-schema.ts'
+import { isPlain } from './plain-schema.ts'
 import { expected } from './text.ts'
 import { describeThrown } from './thrown.ts'
 
@@ -15,11 +16,11 @@ export type Validated = { readonly ok: true; readonly input: unknown } | { reado
 export interface Definition {
   readonly name: string
   readonly view: ToolView
-  /** Rejects with whatever a refinement, a refusal or a raw tool's validator throws. */
-  validate(args: Json): Promise<Validated>
+  /** Throws, or rejects with, whatever a refinement, a refusal or a raw tool's validator throws. */
+  validate(args: Json): Validated | Promise<Validated>
   execute(input: unknown, call: ToolCall): unknown
-  /** The value as frozen JSON. Rejects with whatever says why it does not fit. */
-  check(value: unknown): Promise<Json>
+  /** The value as frozen JSON. Throws, or rejects with, whatever says why it does not fit. */
+  check(value: unknown): Json | Promise<Json>
   /** Content is not checked here. */
   render(value: Json): unknown
 }
@@ -62,20 +63,23 @@ export function defineTool(tool: Tool | RawTool, converted: ConvertedSchemas): D
 
 function fromZod(tool: Tool, view: ToolView): Definition {
   const refuses = Object.entries(tool.refuses ?? {})
+  const [isInputPlain, isOutputPlain] = [isPlain(tool.input), isPlain(tool.output)]
   return {
     name: view.name,
     view,
-    async validate(sent) {
+    validate(sent) {
       if (!isObject(sent)) return notAnObject(sent)
       const { args, refused } = applyRefusals(refuses, sent)
-      // The asynchronous parse costs a microsecond more, and lets authors use asynchronous refinements.
-      const parsed = await tool.input.safeParseAsync(args, { error: zodErrors })
-      if (parsed.success && refused.length === 0) return { ok: true, input: parsed.data }
-      const problems = parsed.success ? [] : zodProblems(parsed.error.issues, args, view.inputSchema)
-      return { ok: false, problems: [...refused, ...problems] }
+      const read = (parsed: z.ZodSafeParseResult<unknown>): Validated => {
+        if (parsed.success && refused.length === 0) return { ok: true, input: parsed.data }
+        const problems = parsed.success ? [] : zodProblems(parsed.error.issues, args, view.inputSchema)
+        return { ok: false, problems: [...refused, ...problems] }
+      }
+      if (isInputPlain) return read(tool.input.safeParse(args, { error: zodErrors }))
+      return tool.input.safeParseAsync(args, { error: zodErrors }).then(read)
     },
     execute: (input, call) => tool.execute(input as never, call),
-    check: async (value) => jsonValue(await tool.output.parseAsync(value)),
+    check: (value) => (isOutputPlain ? jsonValue(tool.output.parse(value)) : tool.output.parseAsync(value).then(jsonValue)),
     render: (value) => tool.render(value),
   }
 }
@@ -84,7 +88,7 @@ function fromJsonSchema(tool: RawTool, view: ToolView): Definition {
   return {
     name: view.name,
     view,
-    async validate(sent) {
+    validate(sent) {
       if (!isObject(sent)) return notAnObject(sent)
       const issues = atOnce(tool.validate?.(sent)) ?? []
       return issues.length === 0
@@ -92,7 +96,7 @@ function fromJsonSchema(tool: RawTool, view: ToolView): Definition {
         : { ok: false, problems: issues.map(({ path, message }) => invalidArgument(path, message)) }
     },
     execute: (input, call) => tool.execute(input as JsonObject, call),
-    check: async (value) => jsonValue(value),
+    check: jsonValue,
     render: (value) => tool.render?.(value) ?? ([{ type: 'text', text: JSON.stringify(value, null, 2) }] satisfies Content[]),
   }
 }

@@ -172,7 +172,8 @@ function readArguments(request: ToolRequest, run: CallRun): Json {
 async function validate(run: CallRun, definition: Definition, sent: Json): Promise<unknown> {
   let validated: Validated
   try {
-    validated = await run.abort.race(definition.validate(sent))
+    const validating = definition.validate(sent)
+    validated = validating instanceof Promise ? await run.abort.race(validating) : validating
   } catch (error) {
     if (CallAborted.is(error)) throw error
     throw badArguments([invalidArgument([], describeThrown(error).message)])

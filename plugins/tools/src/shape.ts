@@ -1,4 +1,3 @@
-import type { Json } from '@tenon/kernel'
 import type { ToolResult } from '@tenon/tools'
 import { atOnce } from './at-once.ts'
 import type { CallRun } from './call-run.ts'
@@ -10,7 +9,8 @@ import { badResult } from './faults.ts'
 /** Steps 10 and 11: a value as a result. @throws CallFault TOOL_OUTPUT, CallAborted */
 export async function shape(run: CallRun, definition: Definition, value: unknown): Promise<ToolResult> {
   try {
-    const checked: Json = await run.abort.race(definition.check(value))
+    const checking = definition.check(value)
+    const checked = checking instanceof Promise ? await run.abort.race(checking) : checking
     return run.success(checked, copyContent(atOnce(definition.render(checked))))
   } catch (error) {
     if (CallAborted.is(error)) throw error

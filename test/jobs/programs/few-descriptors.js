@@ -52,5 +52,7 @@ const running = registry.list('host').filter(({ status }) => status === 'running
 for (const { id } of running) registry.kill(id, 'host', { by: 'host', text: 'test is over' })
 for (const { id } of running) await registry.wait(id, 10_000, 'host')
 const after = await bash({ command: 'echo works again' })
+// Those of the last command go at the end of the turn.
+await new Promise((resolve) => setImmediate(resolve))
 console.log(JSON.stringify({ failure, running: running.length, after, left: descriptors() - before }))
 await kernel.close()

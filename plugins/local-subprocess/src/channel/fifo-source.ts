@@ -1,6 +1,7 @@
 import { readSync } from 'node:fs'
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net'
 import type { Capture } from '../output/capture.ts'
+import type { LateClosing } from './late-closing.ts'
 import type { ReadBuffer } from './read-buffer.ts'
 
 /** The largest pipe a child can make (`/proc/sys/fs/pipe-max-size`); what one drain reads at most. */
@@ -20,32 +21,38 @@ export interface Source {
   close(): void
 }
 
+/** Shared by all streams of a runtime. */
+export interface SourceParts {
+  /** What is read into it is copied before the next read. */
+  readonly buffer: ReadBuffer
+  readonly closing: LateClosing
+}
+
 /**
  * Reads a FIFO into a capture. The socket reads into one buffer that all streams of the runtime share: the capture copies what it
- * keeps before the call returns, so an idle stream costs no buffer of its own.
+ * keeps before the call returns, so an idle stream costs no buffer of its own. There is a socket from the end of the turn on: a stream whose
+ * leader is known to have exited by then is drained, and at its end nearly always.
  */
 export class FifoSource implements Source {
   readonly #descriptor: number
-  readonly #socket: Socket
   readonly #buffer: ReadBuffer
+  readonly #closing: LateClosing
   readonly #capture: Capture
+  #socket: Socket | undefined
+  #closed = false
+  #detached = false
   #turnBytes = 0
   /** Waits for its next turn, or for room. */
   #resting = false
 
-  /** Owns `descriptor` from here on, unless it throws. */
-  constructor(descriptor: number, buffer: ReadBuffer, capture: Capture) {
+  /** Owns `descriptor` from here on. */
+  constructor(descriptor: number, { buffer, closing }: SourceParts, capture: Capture) {
     this.#descriptor = descriptor
     this.#buffer = buffer
+    this.#closing = closing
     this.#capture = capture
-    const onread: OnReadOpts = { buffer: buffer.whole, callback: (count) => this.#take(count) }
-    // Documented for the constructor, and missing from its type.
-    const options: SocketConstructorOpts & { onread: OnReadOpts } = { fd: descriptor, readable: true, writable: false, onread }
-    this.#socket = new Socket(options)
     capture.onRoom = () => this.#goOn()
-    this.#socket.once('error', (error: Error) => capture.end(error.message))
-    this.#socket.once('end', () => capture.end())
-    this.#socket.once('close', () => capture.end())
+    setImmediate(() => this.#listen())
   }
 
   /**
@@ -55,7 +62,7 @@ export class FifoSource implements Source {
   drain(): undefined {
     try {
       // The descriptor is closed in the tick in which the socket is destroyed.
-      for (let left = DRAIN_BYTES; left > 0 && !this.#socket.destroyed; ) {
+      for (let left = DRAIN_BYTES; left > 0 && !this.#isClosed; ) {
         const count = this.#read()
         if (count === undefined) return
         if (count === 0) {
@@ -71,12 +78,39 @@ export class FifoSource implements Source {
   }
 
   detach(): void {
-    if (!this.#socket.destroyed) this.#socket.unref()
+    this.#detached = true
+    if (!this.#isClosed) this.#socket?.unref()
   }
 
   close(): void {
-    if (!this.#socket.destroyed) this.#socket.destroy()
+    if (!this.#isClosed) {
+      this.#closed = true
+      if (this.#socket === undefined) this.#closing.close(this.#descriptor)
+      else this.#socket.destroy()
+    }
     this.#capture.end()
+  }
+
+  get #isClosed(): boolean {
+    return this.#closed || this.#socket?.destroyed === true
+  }
+
+  #listen(): void {
+    if (this.#closed) return
+    const onread: OnReadOpts = { buffer: this.#buffer.whole, callback: (count) => this.#take(count) }
+    // Documented for the constructor, and missing from its type.
+    const options: SocketConstructorOpts & { onread: OnReadOpts } = { fd: this.#descriptor, readable: true, writable: false, onread }
+    try {
+      this.#socket = new Socket(options)
+    } catch (error) {
+      // The child runs: it is no start failure any more, but a stream that cannot be read.
+      this.#fail(error)
+      return
+    }
+    this.#socket.once('error', (error: Error) => this.#capture.end(error.message))
+    this.#socket.once('end', () => this.#capture.end())
+    this.#socket.once('close', () => this.#capture.end())
+    if (this.#detached) this.#socket.unref()
   }
 
   /** False stops the reading. Called for every piece of a flood: it makes no garbage. */
@@ -101,9 +135,9 @@ export class FifoSource implements Source {
   }
 
   #goOn(): void {
-    if (!this.#resting || this.#socket.destroyed || this.#capture.congested) return
+    if (!this.#resting || this.#isClosed || this.#capture.congested) return
     this.#resting = false
-    this.#socket.resume()
+    this.#socket?.resume()
   }
 
   /** Undefined when there is nothing now and somebody could still write. */

@@ -5,16 +5,13 @@ import type { OutputMode } from '@tenon/subprocess'
 import type { OutputEnd } from '../launch/launch-plan.ts'
 import { Capture } from '../output/capture.ts'
 import type { SpillShelf } from '../output/spill-shelf.ts'
-import { FifoSource, type Source } from './fifo-source.ts'
+import { FifoSource, type Source, type SourceParts } from './fifo-source.ts'
 import type { Fifo, FifoStock } from './fifo-stock.ts'
 import { PipeSource } from './pipe-source.ts'
-import type { ReadBuffer } from './read-buffer.ts'
 
-export interface ChannelParts {
+export interface ChannelParts extends SourceParts {
   readonly stock: FifoStock
   readonly shelf: SpillShelf
-  /** Shared by all streams: what is read into it is copied before the next read. */
-  readonly buffer: ReadBuffer
   /** The name of a FIFO stays until its stream has ended. */
   readonly keepsNames: boolean
 }
@@ -114,13 +111,8 @@ export class OutputChannel implements Closable {
   #attachCapture(capture: Capture, pipe: Readable | undefined, open: Set<Closable>): void {
     open.add(this)
     capture.onEnd = () => this.#ended(open)
-    try {
-      this.#source = this.#useFifo((descriptor) => new FifoSource(descriptor, this.#parts.buffer, capture))
-      if (this.#source === undefined && pipe !== undefined) this.#source = new PipeSource(pipe, capture)
-    } catch (error) {
-      // The child runs: it is no start failure any more, but a stream that cannot be read.
-      capture.end(error instanceof Error ? error.message : String(error))
-    }
+    this.#source = this.#useFifo((descriptor) => new FifoSource(descriptor, this.#parts, capture))
+    if (this.#source === undefined && pipe !== undefined) this.#source = new PipeSource(pipe, capture)
   }
 
   #ended(open: Set<Closable>): void {

@@ -7,12 +7,9 @@ export const DIRECTORY_PREFIX = 'tenon-'
 /** The file in it that says who owns it. */
 export const OWNER_FILE = 'owner.json'
 
-/**
- * Where one runtime keeps FIFOs, spill files and the data for standard inputs: 0700, of a random name, made when first needed.
- */
+/** Where one runtime keeps what nobody else may see: 0700, of a random name, made when first needed. */
 export class PrivateDirectory {
-  /** Replaced by each activation; a directory that exists stays in use until it is renewed. */
-  base: string
+  #base: string
   readonly #owner: string
   #path: string | undefined
   readonly #made: string[] = []
@@ -20,7 +17,7 @@ export class PrivateDirectory {
 
   constructor(base: string, owner: string, onMade: (path: string) => void) {
     this.#onMade = onMade
-    this.base = base
+    this.#base = base
     this.#owner = owner
   }
 
@@ -35,9 +32,17 @@ export class PrivateDirectory {
     return this.#path
   }
 
-  /** The next use makes a fresh one, if this one is gone or belongs to another base by now. */
+  /** The next use makes one in another place. False if that is where it is. */
+  move(base: string): boolean {
+    if (this.#base === base) return false
+    this.#base = base
+    this.#path = undefined
+    return true
+  }
+
+  /** The next use makes a fresh one, if this one is gone. */
   renew(): void {
-    if (this.#path !== undefined && (!existsSync(this.#path) || !this.#path.startsWith(join(this.base, DIRECTORY_PREFIX)))) this.#path = undefined
+    if (this.#path !== undefined && !existsSync(this.#path)) this.#path = undefined
   }
 
   async remove(): Promise<void> {
@@ -51,7 +56,7 @@ export class PrivateDirectory {
   }
 
   #make(): string {
-    const path = mkdtempSync(join(this.base, DIRECTORY_PREFIX))
+    const path = mkdtempSync(join(this.#base, DIRECTORY_PREFIX))
     try {
       // The mode of mkdtemp passes through the umask.
       chmodSync(path, 0o700)

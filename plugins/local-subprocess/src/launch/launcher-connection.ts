@@ -3,7 +3,7 @@ import { renameSync, unlinkSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import type { Clock, Timer } from '../clock.ts'
 import { encodeFrame, type FrameReader } from './frames.ts'
-import type { LaunchEvents, Launched, LaunchPlan, LaunchTerms } from './launch-plan.ts'
+import type { LaunchEvents, Launched, LaunchPlan, LaunchTerms, StartedProcess } from './launch-plan.ts'
 import { type HostMessage, type LauncherMessage, launcherMessage, toError } from './messages.ts'
 import { exitOf } from './process-exit.ts'
 import type { Welcomed } from './welcome.ts'
@@ -131,22 +131,24 @@ export class LauncherConnection {
       this.#why ??= message.stack
       return
     }
-    if (message.type !== 'exited' && message.type !== 'fault') this.#paid()
+    if (message.type !== 'fault' && (message.type !== 'exited' || message.started !== undefined)) this.#paid()
     if (message.type === 'pong') return
     const request = this.#requests.get(message.id)
     // One that was called off here is answered all the same.
     if (request === undefined) return
     const { events } = request
     if (message.type === 'started') {
-      request.pending = undefined
-      events.started({ pid: message.pid, ...(message.start !== undefined && { start: message.start }) })
+      begun(request, message)
     } else if (message.type === 'fault') {
       events.fault(toError(message.error))
     } else {
       this.#forget(request)
       if (message.type === 'failed') events.failed(toError(message.error))
       else if (message.type === 'revoked') events.revoked()
-      else events.exited({ exitCode: message.exitCode, signal: message.signal })
+      else {
+        if (message.started !== undefined) begun(request, message.started)
+        events.exited({ exitCode: message.exitCode, signal: message.signal })
+      }
     }
   }
 
@@ -224,6 +226,11 @@ export class LauncherConnection {
     if (frame === undefined) throw Object.assign(new Error('spawn E2BIG'), { code: 'E2BIG', errno: -7, syscall: 'spawn' })
     if (!this.#socket.destroyed) this.#socket.write(frame)
   }
+}
+
+function begun(request: Request, { pid, start }: StartedProcess): void {
+  request.pending = undefined
+  request.events.started({ pid, ...(start !== undefined && { start }) })
 }
 
 function claimOf({ stdout, stderr }: LaunchPlan): string | undefined {

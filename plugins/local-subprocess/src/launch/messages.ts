@@ -1,8 +1,8 @@
 import type { DescriptorLimit } from './descriptor-limit.ts'
-import type { LaunchPlan, LaunchTerms } from './launch-plan.ts'
+import type { LaunchPlan, LaunchTerms, StartedProcess } from './launch-plan.ts'
 
 /** Both sides are of the same version, or do not speak: a package may be replaced on disk under a running host. */
-export const PROTOCOL_VERSION = 2
+export const PROTOCOL_VERSION = 3
 
 /** What the launcher is given on its standard input, as JSON: none of it may be seen in a list of processes. */
 export interface Commission {
@@ -33,7 +33,7 @@ export interface SpawnMessage extends LaunchTerms {
   readonly claim?: string
 }
 
-/** `id` is unique in a connection. Each spawn is answered by `started` and later `exited`, by `failed`, or by `revoked`. */
+/** `id` is unique in a connection. Each spawn is answered by `started` and later `exited`, by an `exited` that tells both, by `failed`, or by `revoked`. */
 export type HostMessage =
   | SpawnMessage
   /** The spawn is not wanted any more; without effect once it was begun. */
@@ -54,10 +54,17 @@ export interface Greeting {
 }
 
 export type LauncherMessage =
-  | { readonly type: 'started'; readonly id: number; readonly pid: number; readonly start?: number }
+  | ({ readonly type: 'started'; readonly id: number } & StartedProcess)
   | { readonly type: 'failed'; readonly id: number; readonly error: PlatformError }
   | { readonly type: 'revoked'; readonly id: number }
-  | { readonly type: 'exited'; readonly id: number; readonly exitCode: number | null; readonly signal: NodeJS.Signals | null }
+  /** With `started` if that has not been told before. */
+  | {
+      readonly type: 'exited'
+      readonly id: number
+      readonly started?: StartedProcess
+      readonly exitCode: number | null
+      readonly signal: NodeJS.Signals | null
+    }
   | { readonly type: 'fault'; readonly id: number; readonly error: PlatformError }
   | { readonly type: 'pong' }
   /** Its last word: it is ending, by a fault of its own. */

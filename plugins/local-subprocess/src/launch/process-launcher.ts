@@ -27,7 +27,10 @@ const DISMISSAL_MS = 2_000
 export interface ProcessLauncherParts {
   readonly host: Launcher
   readonly start: StartLauncher
+  /** Where its socket is. */
   readonly directory: PrivateDirectory
+  /** All that it is to remove, should the host be gone. */
+  directories(): readonly string[]
   readonly clock: Clock
   readonly warnings: Warnings
   /** Unclaimed FIFO names go with the start, so that a name can decide who begins it. */
@@ -134,7 +137,7 @@ export class ProcessLauncher implements Launcher {
   }
 
   async #meet(afterMs: number): Promise<void> {
-    const { clock, claims, directory, warnings, ready } = this.#parts
+    const { clock, claims, directory, directories, warnings, ready } = this.#parts
     const patience = new AbortController()
     this.#patience = patience
     await pause(clock, afterMs, patience.signal)
@@ -152,7 +155,7 @@ export class ProcessLauncher implements Launcher {
       // It is dismissed, and nothing is made ahead for it.
       if (this.#closed) return
       // What was made meanwhile.
-      for (const made of directory.made) this.#connection.directoryMade(made)
+      for (const made of directories()) this.#connection.directoryMade(made)
       ready()
     } finally {
       late.cancel()
@@ -161,13 +164,13 @@ export class ProcessLauncher implements Launcher {
   }
 
   #commission(): Commission {
-    const { commission, descriptorLimit, directory, randomName } = this.#parts
+    const { commission, descriptorLimit, directories, randomName } = this.#parts
     return {
       ...commission,
       version: PROTOCOL_VERSION,
       socket: `${this.#counter++}.sock`,
       token: randomName(),
-      directories: [...directory.made],
+      directories: directories(),
       ...(descriptorLimit !== undefined && { descriptorLimit }),
     }
   }

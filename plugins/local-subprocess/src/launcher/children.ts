@@ -20,6 +20,12 @@ import { Watch } from '../tree/watch.ts'
  */
 const STARTS_PER_COLLECTION = 500
 
+/**
+ * A start is told so much later, or with the end. To wake the host while a short command runs takes a processor from one of the two, and
+ * costs either side as much as the command itself.
+ */
+const TELL_MS = 2
+
 /** All that was launched here, for as long as anything of it may be left. */
 export class Children {
   readonly #commission: Commission
@@ -29,6 +35,7 @@ export class Children {
   readonly #watch: Watch
   readonly #live: LiveTrees
   readonly #platform: ConstructorParameters<typeof LiveTrees>[0]
+  readonly #untold = new Map<number, Child>()
   #waiting: SpawnMessage[] = []
   #starts = 0
   #ending = false
@@ -67,6 +74,8 @@ export class Children {
   }
 
   revoke(id: number): void {
+    // It is too late, and what the host does next needs the pid.
+    this.#untold.get(id)?.tell()
     const index = this.#waiting.findIndex((message) => message.id === id)
     if (index === -1) return
     this.#waiting.splice(index, 1)
@@ -100,10 +109,19 @@ export class Children {
     const { pid } = launched.process
     const start = this.#linux?.read(pid)?.start
     const tracked = this.#live.own({ pid, cookie, graceMs, program: plan.argv[0] }, { left: nothing, gone: nothing, leaderGone: nothing })
-    child.own({ pid, ...(start !== undefined && { start }) }, () => {
-      tracked.tree.leaderEnded()
-      this.#live.settled(tracked)
-    })
+    this.#untold.set(id, child)
+    child.own(
+      { pid, ...(start !== undefined && { start }) },
+      {
+        told: () => this.#untold.delete(id),
+        ended: () => {
+          tracked.tree.leaderEnded()
+          this.#live.settled(tracked)
+        },
+      },
+    )
+    // Its input waits for whoever is told.
+    if (plan.stdin.kind === 'fifo') child.tell()
     if (claim === undefined) return
     for (const end of [plan.stdin, plan.stdout, plan.stderr]) if (end.kind === 'fifo' && end.path !== claim) discard(end.path)
   }
@@ -113,7 +131,9 @@ export class Children {
 class Child {
   readonly #id: number
   readonly #say: (message: LauncherMessage) => void
-  #ended: () => void = nothing
+  #started: StartedProcess | undefined
+  #timer: NodeJS.Timeout | undefined
+  #news: { told(): void; ended(): void } = { told: nothing, ended: nothing }
 
   constructor(id: number, say: (message: LauncherMessage) => void) {
     this.#id = id
@@ -127,17 +147,37 @@ class Child {
       revoked: () => this.#say({ type: 'revoked', id }),
       lost: nothing,
       failed: (cause) => this.#say({ type: 'failed', id, error: toPlatformError(cause) }),
-      fault: (error) => this.#say({ type: 'fault', id, error: toPlatformError(error) }),
+      fault: (error) => {
+        this.tell()
+        this.#say({ type: 'fault', id, error: toPlatformError(error) })
+      },
       exited: ({ exitCode, signal }) => {
-        this.#say({ type: 'exited', id, exitCode, signal })
-        this.#ended()
+        const started = this.#untold()
+        this.#say({ type: 'exited', id, ...(started !== undefined && { started }), exitCode, signal })
+        this.#news.ended()
       },
     }
   }
 
-  own({ pid, start }: StartedProcess, ended: () => void): void {
-    this.#ended = ended
-    this.#say({ type: 'started', id: this.#id, pid, ...(start !== undefined && { start }) })
+  own(started: StartedProcess, news: { told(): void; ended(): void }): void {
+    this.#news = news
+    this.#started = started
+    this.#timer = setTimeout(() => this.tell(), TELL_MS)
+  }
+
+  /** That it has started, if that has not been told. */
+  tell(): void {
+    const started = this.#untold()
+    if (started !== undefined) this.#say({ type: 'started', id: this.#id, ...started })
+  }
+
+  #untold(): StartedProcess | undefined {
+    const started = this.#started
+    if (started === undefined) return undefined
+    this.#started = undefined
+    clearTimeout(this.#timer)
+    this.#news.told()
+    return started
   }
 }
 

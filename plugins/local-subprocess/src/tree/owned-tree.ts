@@ -29,9 +29,10 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
   protected known: ReadonlyMap<number, ProcessEntry> = new Map()
   protected groupGone = false
   readonly #events: TreeEvents
-  /** In the table's unit, and by the clock. */
+  /** By the clock; undefined while the leader is not reaped. */
+  #leaderExitedAtMs: number | undefined
+  /** The same in the table's unit. To ask the table takes a while, and of most trees nobody needs it: there is nothing left to tell apart. */
   #leaderExitedAt: number | undefined
-  #leaderExitedAtMs = 0
   #gone = false
   #abandoned = false
   #orphaned = false
@@ -72,7 +73,7 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
   }
 
   protected get leaderExited(): boolean {
-    return this.#leaderExitedAt !== undefined
+    return this.#leaderExitedAtMs !== undefined
   }
 
   /** The pid, and the number of the group, are certain to be the tree's own. */
@@ -91,7 +92,6 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
 
   leaderEnded(): void {
     if (this.leaderExited) return
-    this.#leaderExitedAt = this.parts.table.now()
     this.#leaderExitedAtMs = this.parts.clock.now()
     this.updateWatch()
     if (this.wanted) this.parts.watch.hasten()
@@ -152,7 +152,8 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
     }
     const census = this.census(index)
     this.known = census.members
-    if (census.members.size > 0 || !this.leaderExited || begunAtMs < this.#leaderExitedAtMs || !this.isAbsent(census)) return
+    const exitedAtMs = this.#leaderExitedAtMs
+    if (census.members.size > 0 || exitedAtMs === undefined || begunAtMs < exitedAtMs || !this.isAbsent(census)) return
     this.#gone = true
     this.#release(true)
     this.#events.gone()
@@ -163,12 +164,18 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
     const facts: TreeFacts = {
       leader: pid,
       leaderStart: start,
-      leaderExitedAt: this.#leaderExitedAt,
+      leaderExitedAt: this.leaderExited ? this.exitTime() : undefined,
       groupGone: this.groupGone,
       cookie,
       known: this.known,
     }
     return takeCensus(index, facts)
+  }
+
+  /** When the leader exited, in the table's unit. To be asked for while that is just over: what is younger does not belong to the tree. */
+  protected exitTime(): number {
+    this.#leaderExitedAt ??= this.parts.table.now()
+    return this.#leaderExitedAt
   }
 
   protected get wanted(): boolean {

@@ -34,7 +34,11 @@ export class PosixTree extends OwnedTree {
   }
 
   override probe(): void {
-    if (this.gone || !this.leaderExited || this.ending || this.#groupIsThere()) return
+    if (this.gone || !this.leaderExited) return
+    if (this.ending || this.#groupIsThere()) {
+      this.exitTime()
+      return
+    }
     this.groupGone = true
     // What left the group as well is found by its cookie when somebody asks, and at close.
     this.leave()

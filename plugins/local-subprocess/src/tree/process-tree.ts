@@ -2,7 +2,7 @@ import type { ProcessIndex } from './process-index.ts'
 
 /** One spawned tree, from its leader's start until nothing of it is left. */
 export interface ProcessTree {
-  /** The leader is reaped. */
+  /** The leader is reaped. A `probe` follows within the turn: who is younger than that is a stranger. */
   leaderEnded(): void
   /** Nobody will tell when the leader is reaped: it is looked for, until it is gone. */
   orphan(): void

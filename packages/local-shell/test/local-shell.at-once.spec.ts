@@ -1,0 +1,91 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { type Executor, withExecutor } from './executor.ts'
+import { spawnFailed } from './scripted-subprocess.ts'
+
+/** An executor that knows its program. */
+async function withKnownProgram(body: (executor: Executor) => Promise<void>): Promise<void> {
+  await withExecutor({}, async (executor) => {
+    await executor.execute({ command: 'true' })
+    await body(executor)
+  })
+}
+
+describe('a launch of which nothing has to be waited for', () => {
+  it('SH-14 is spawned before execute returns, and a directory is looked at only when the start fails', () =>
+    withKnownProgram(async ({ execute, processes }) => {
+      const starting = execute({ command: 'true', workdir: '/no/such/place' })
+      expect(processes.spawned).toHaveLength(2)
+      expect(processes.resolved).toHaveLength(1)
+      expect(await starting).toMatchObject({ status: 'running' })
+    }))
+
+  it.each(['ENOENT', 'ENOTDIR', 'EACCES'])('SH-14 a start that fails with %s in a directory that is none is SHELL_BAD_CWD', (code) =>
+    withKnownProgram(async ({ execute, processes, directory }) => {
+      processes.startFails = spawnFailed(Object.assign(new Error(`spawn ${code}`), { code }))
+      const file = join(directory, 'file')
+      await writeFile(file, '')
+      await expect(execute({ command: 'true', workdir: file })).rejects.toMatchObject({ code: 'SHELL_BAD_CWD', cause: { code: 'ENOTDIR' } })
+      await rm(file)
+      await expect(execute({ command: 'true', workdir: file })).rejects.toMatchObject({ code: 'SHELL_BAD_CWD', cause: { code: 'ENOENT' } })
+      // The directory is no reason: the failure stays what it is.
+      const execution = await execute({ command: 'true' })
+      await expect(execution.result()).rejects.toMatchObject({ code: 'SHELL_SPAWN', cause: { code } })
+    }),
+  )
+
+  it('SH-53 without a deadline has no timer, with one a single one that goes with it', () =>
+    withKnownProgram(async ({ execute, processes }) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      try {
+        await execute({ command: 'true', onExpiry: 'none' })
+        expect(vi.getTimerCount()).toBe(0)
+        const execution = await execute({ command: 'true', timeoutMs: 1_000 })
+        expect(vi.getTimerCount()).toBe(1)
+        processes.last.exit(0)
+        await execution.done
+        expect(vi.getTimerCount()).toBe(0)
+      } finally {
+        vi.useRealTimers()
+      }
+    }))
+
+  it('SH-12 an abort while it starts ends it, and is its cause', () =>
+    withKnownProgram(async ({ execute, processes }) => {
+      const controller = new AbortController()
+      const starting = execute({ command: 'true', signal: controller.signal })
+      controller.abort()
+      expect(processes.last.terminations).toBe(1)
+      processes.last.exit(null, 'SIGTERM')
+      expect(await (await starting).result()).toMatchObject({ aborted: true, signal: 'SIGTERM' })
+    }))
+})
+
+describe('a resolved spec', () => {
+  it('SH-02 cannot be changed, so what was checked is what runs', () =>
+    withExecutor({}, async ({ shell }) => {
+      const spec = shell.resolve({ command: 'true', env: { A: '1' }, managedEnv: { TENON_A: '1' } })
+      expect([spec, spec.env, spec.managedEnv].map(Object.isFrozen)).toEqual([true, true, true])
+    }))
+
+  it('SH-02 is checked again where other rules hold', () =>
+    withExecutor({}, async ({ shell, processes }) => {
+      const spec = shell.resolve({ command: 'true', stdoutMaxBytes: 1_000_000 })
+      await withExecutor({ config: { maxSpillBytes: 500_000, maxOutputBytes: 1_000 } }, async (other) => {
+        await expect(other.shell.execute(spec)).rejects.toMatchObject({ code: 'SHELL_BAD_REQUEST' })
+        expect(other.processes.spawned).toEqual([])
+      })
+      await shell.execute(spec)
+      expect(processes.spawned).toHaveLength(1)
+      await expect(shell.execute({ ...spec, command: 'a\0b' })).rejects.toMatchObject({ code: 'SHELL_BAD_COMMAND' })
+    }))
+
+  it('SH-02 with a policy, which is an object of somebody else, is checked at each execution', () =>
+    withExecutor({}, async ({ shell }) => {
+      const sandboxPolicy = { mode: 'danger-full-access' as 'danger-full-access' | 'nonsense', workspaceRoot: '/' }
+      const spec = shell.resolve({ command: 'true', sandboxPolicy: sandboxPolicy as never })
+      sandboxPolicy.mode = 'nonsense'
+      await expect(shell.execute(spec)).rejects.toMatchObject({ code: 'SHELL_BAD_REQUEST' })
+    }))
+})
