@@ -28,8 +28,8 @@ export class LocalExecution implements ShellExecution {
   declare lost?: true
   declare sandbox?: SandboxFacts
   readonly done: Promise<void>
-  /** The process, or the script it needs, could not be made. */
-  startFailed = false
+  /** What the platform calls the reason why the process, or the script it needs, could not be made. */
+  startFault: unknown
   readonly #terms: ExecutionTerms
   readonly #startedAt: number
   readonly #consuming: ConsumingRead
@@ -100,9 +100,9 @@ export class LocalExecution implements ShellExecution {
   }
 
   async failedToStart(error: unknown, cause: FirstCause, aftermath?: Aftermath): Promise<this> {
-    this.startFailed = true
     cause.close()
     const spawnError = raisedByPlatform(error)
+    this.startFault = (spawnError as { code?: unknown } | null)?.code
     const message = spawnError instanceof Error ? spawnError.message : String(spawnError)
     this.#observed = { stdout: fixedReader(''), stderr: fixedReader(`spawn failed: ${message}`) }
     const detail = this.#classify({ spawnError, stderrTail: '', aborted: cause.recorded === 'abort' }, aftermath)

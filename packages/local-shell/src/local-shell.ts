@@ -10,7 +10,9 @@ import type { ShellHost } from './host.ts'
 import { type Preparation, type Prepared, prepare, prepareAtOnce, ScriptNotWritten } from './preparation.ts'
 import { ShellProgram } from './program.ts'
 import { type RequestRules, resolveRequest, validateSpec } from './request-rules.ts'
-import { assertEnterable } from './working-directory.ts'
+
+/** What the platform says where a directory or a program is missing, or may not be entered or run. */
+const PATH_FAULTS: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EACCES'])
 
 /** A shell over the subprocess capability; the dialect says which. Holds nothing that needs closing: executions own themselves. */
 export class LocalShell implements Shell {
@@ -36,16 +38,21 @@ export class LocalShell implements Shell {
     const execution = this.#execution(spec)
     if (spec.signal?.aborted === true) return execution.neverRan('abort')
     const ready = prepareAtOnce(spec, this.#preparation)
-    return ready === undefined ? this.#executePrepared(execution, spec) : this.#executeAtOnce(execution, spec, ready)
+    if (ready === undefined) return this.#executePrepared(execution, spec)
+    await this.#executeAtOnce(execution, spec, ready)
+    return PATH_FAULTS.has(execution.startFault) ? this.#lookAndExecute(spec) : execution
+  }
+
+  /** What the platform says of a directory that is missing, it says of a program too, and that may be somewhere else by now. */
+  #lookAndExecute(spec: ShellSpec): Promise<ShellExecution> | ShellExecution {
+    const execution = this.#execution(spec)
+    return spec.signal?.aborted === true ? execution.neverRan('abort') : this.#executePrepared(execution, spec)
   }
 
   /** Spawns before anything is awaited. */
-  async #executeAtOnce(execution: LocalExecution, spec: ShellSpec, ready: Prepared): Promise<ShellExecution> {
+  #executeAtOnce(execution: LocalExecution, spec: ShellSpec, ready: Prepared): Promise<LocalExecution> {
     const cause = new FirstCause(spec.onExpiry === 'none' ? undefined : spec.timeoutMs, spec.signal, this.#aborts)
-    await this.#spawn(execution, spec, cause, ready)
-    // What the platform says of a directory that is missing, it says of a program too.
-    if (execution.startFailed) await assertEnterable(spec.workdir, this.#rules.platform)
-    return execution
+    return this.#spawn(execution, spec, cause, ready)
   }
 
   async #executePrepared(execution: LocalExecution, spec: ShellSpec): Promise<ShellExecution> {

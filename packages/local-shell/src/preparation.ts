@@ -34,12 +34,12 @@ export interface Preparation {
 }
 
 /**
- * A launch of which nothing has to be waited for: the program is known, the text is an argument, nothing confines. The directory is not
- * looked at, since to start there tells as much; whoever starts it asks `assertEnterable` about a start that failed.
+ * A launch of which nothing has to be waited for: the program is known, the text is an argument, nothing confines. Neither directory nor
+ * program is looked at: to start tells as much.
  */
 export function prepareAtOnce(spec: ShellSpec, with_: Preparation): Prepared | undefined {
   const { dialect, host, program } = with_
-  const path = confines(spec.sandboxPolicy) ? undefined : program.known()
+  const path = confines(spec.sandboxPolicy) ? undefined : program.remembered
   if (path === undefined) return undefined
   const launch = dialect.launch(spec.command, host.platform)
   return launch.form === 'argument' ? { launch: launchOf(spec, with_, path, launch.args), aftermath: plainAftermath(spec, undefined) } : undefined

@@ -22,15 +22,14 @@ export class ShellProgram {
     this.#name = this.#discover()
   }
 
-  /** As far as it can be told at once. */
-  known(): string | undefined {
-    return this.#path !== undefined && isRunnable(this.#path, this.#host.platform) ? this.#path : undefined
+  /** As it was found last; whether it is still there, a start tells. */
+  get remembered(): string | undefined {
+    return this.#path
   }
 
   /** @throws ShellError SHELL_MISSING */
   async path(): Promise<string> {
-    const known = this.known()
-    if (known !== undefined) return known
+    if (this.#path !== undefined && isRunnable(this.#path, this.#host.platform)) return this.#path
     this.#name ??= this.#discover()
     const name = this.#name
     try {

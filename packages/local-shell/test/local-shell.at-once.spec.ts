@@ -13,7 +13,7 @@ async function withKnownProgram(body: (executor: Executor) => Promise<void>): Pr
 }
 
 describe('a launch of which nothing has to be waited for', () => {
-  it('SH-14 is spawned before execute returns, and a directory is looked at only when the start fails', () =>
+  it('SH-14 is spawned before execute returns, without a look at directory or program', () =>
     withKnownProgram(async ({ execute, processes }) => {
       const starting = execute({ command: 'true', workdir: '/no/such/place' })
       expect(processes.spawned).toHaveLength(2)
@@ -29,11 +29,31 @@ describe('a launch of which nothing has to be waited for', () => {
       await expect(execute({ command: 'true', workdir: file })).rejects.toMatchObject({ code: 'SHELL_BAD_CWD', cause: { code: 'ENOTDIR' } })
       await rm(file)
       await expect(execute({ command: 'true', workdir: file })).rejects.toMatchObject({ code: 'SHELL_BAD_CWD', cause: { code: 'ENOENT' } })
-      // The directory is no reason: the failure stays what it is.
+      expect(processes.spawned).toHaveLength(3)
+      // Neither is a reason: the failure stays what it is.
       const execution = await execute({ command: 'true' })
       await expect(execution.result()).rejects.toMatchObject({ code: 'SHELL_SPAWN', cause: { code } })
+      expect(processes.spawned).toHaveLength(5)
     }),
   )
+
+  it('SH-15 a start that fails otherwise is not tried again', () =>
+    withKnownProgram(async ({ execute, processes }) => {
+      processes.startFails = spawnFailed(Object.assign(new Error('spawn EAGAIN'), { code: 'EAGAIN' }))
+      const execution = await execute({ command: 'true', workdir: '/no/such/place' })
+      await expect(execution.result()).rejects.toMatchObject({ code: 'SHELL_SPAWN', cause: { code: 'EAGAIN' } })
+      expect(processes.spawned).toHaveLength(2)
+    }))
+
+  it('SH-12 nothing is tried again for a caller who has gone meanwhile', () =>
+    withKnownProgram(async ({ execute, processes }) => {
+      processes.startFails = spawnFailed(Object.assign(new Error('spawn ENOENT'), { code: 'ENOENT' }))
+      const controller = new AbortController()
+      processes.onSpawn = () => controller.abort()
+      const execution = await execute({ command: 'true', signal: controller.signal })
+      expect(await execution.result()).toMatchObject({ aborted: true, exitCode: null })
+      expect(processes.spawned).toHaveLength(2)
+    }))
 
   it('SH-53 without a deadline has no timer, with one a single one that goes with it', () =>
     withKnownProgram(async ({ execute, processes }) => {

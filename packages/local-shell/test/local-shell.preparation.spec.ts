@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events'
+import { accessSync, constants, statSync } from 'node:fs'
 import { chmod, mkdir, readdir, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -70,7 +71,7 @@ describe('preparation', () => {
       expect(await execution.result()).toMatchObject({ timedOut: true, signal: 'SIGTERM' })
     }))
 
-  it('SH-14 the program is resolved once, looked at before each command, and discovered again after SHELL_MISSING', () => {
+  it('SH-14 the program is resolved once, looked for again when it cannot be started, and discovered again after SHELL_MISSING', () => {
     const discovered: string[] = []
     const dialect: Dialect = {
       name: 'bash',
@@ -83,6 +84,10 @@ describe('preparation', () => {
     }
     return withExecutor({ dialect }, async ({ execute, processes, directory }) => {
       expect(discovered).toHaveLength(1)
+      processes.onSpawn = ({ spec }) => {
+        accessSync(spec.argv[0], constants.X_OK)
+        if (statSync(spec.argv[0]).isDirectory()) throw Object.assign(new Error('spawn EACCES'), { code: 'EACCES' })
+      }
       const path = join(directory, 'bash')
       processes.programs = () => Promise.reject(new Error('not found'))
       const message = 'bash cannot be run as "bash" (the setting "executable" is not given): not found'

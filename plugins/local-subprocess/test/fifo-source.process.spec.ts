@@ -17,6 +17,7 @@ function open(maxBytes = 1_000) {
     { buffer: new ReadBuffer(65_536), closing: new LateClosing() },
     capture,
   )
+  source.listen()
   onTestFinished(() => source.close())
   const writeEnd = openSync(path, constants.O_WRONLY)
   return { capture, reader, source, writeEnd }
@@ -66,6 +67,7 @@ it('SP-29 a stream that is drained to its end in the turn in which it was opened
   closeSync(writeEnd)
   const { capture, reader } = openCapture({ maxBytes: 1_000 })
   const source = new FifoSource(readEnd, { buffer: new ReadBuffer(65_536), closing: new LateClosing() }, capture)
+  source.listen()
   source.drain()
   source.drain()
   expect([reader.readFrom(0).text, reader.finished]).toEqual(['all', true])

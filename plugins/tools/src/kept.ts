@@ -1,3 +1,4 @@
+import { AbortHub } from '@tenon/abort-hub'
 import { Emitter, type KeepSpec } from '@tenon/kernel'
 import type { Session } from '@tenon/session'
 import type { Approval, CallEvent, Middleware, Tools, ToolsChange, ToolView } from '@tenon/tools'
@@ -54,6 +55,7 @@ export interface KeptTools {
   readonly calls: Emitter<CallEvent>
   /** Aborted when the row ends. */
   readonly ending: AbortController
+  readonly aborts: AbortHub
   readonly inFlight: Set<Promise<unknown>>
   /** Of live sessions that have made a call. */
   readonly sessions: Map<Session, SessionCalls>
@@ -63,9 +65,13 @@ export interface KeptTools {
 
 export const keptTools: KeepSpec<KeptTools> = {
   key: 'tools',
-  version: 1,
+  version: 2,
   create() {
     const view: View = Object.freeze({ epoch: 0, tools: Object.freeze([]) })
+    const ending = new AbortController()
+    const aborts = new AbortHub()
+    // Every call follows it. To add and remove the hub's listener each time takes longer than to follow.
+    aborts.on(ending.signal, () => undefined)
     return {
       stacks: new Map(),
       policies: [],
@@ -79,7 +85,8 @@ export const keptTools: KeepSpec<KeptTools> = {
       converted: { input: new WeakMap(), output: new WeakMap() },
       changed: new Emitter<ToolsChange>(),
       calls: new Emitter<CallEvent>(),
-      ending: new AbortController(),
+      ending,
+      aborts,
       inFlight: new Set(),
       sessions: new Map(),
       touched: () => undefined,

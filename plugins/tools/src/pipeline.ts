@@ -1,4 +1,3 @@
-import { AbortHub } from '@tenon/abort-hub'
 import { settledInTime } from '@tenon/announcer'
 import { didYouMean, type Json, type JsonObject, type Reconciling, type Scope } from '@tenon/kernel'
 import type { ToolRequest, ToolResult } from '@tenon/tools'
@@ -29,7 +28,6 @@ export class Pipeline {
   readonly #catalogue: Catalogue
   readonly #reconciling: Reconciling
   readonly #host: CallTools
-  readonly #hub = new AbortHub()
 
   constructor(kept: KeptTools, catalogue: Catalogue, reconciling: Reconciling, host: CallTools) {
     this.#kept = kept
@@ -42,7 +40,7 @@ export class Pipeline {
   async execute(unread: ToolRequest): Promise<ToolResult> {
     const request = readRequest(unread)
     const id = request.id ?? `call-${++this.#kept.lastCall}`
-    const abort = new CallSignal(this.#hub, [request.signal, request.session.scope.signal, this.#kept.ending.signal])
+    const abort = new CallSignal(this.#kept.aborts, [request.signal, request.session.scope.signal, this.#kept.ending.signal])
     const run = new CallRun(this.#host, request, id, request.name, abort)
     try {
       return await follow(this.#kept, request.session, this.#conduct(run, unread))
@@ -94,7 +92,7 @@ export class Pipeline {
     try {
       await decide(run)
       if (run.abort.aborted) throw new CallAborted()
-      const outcome = await perform(run, definition, input, this.#hub)
+      const outcome = await perform(run, definition, input, this.#kept.aborts)
       if (outcome.ok) {
         if (run.abort.aborted) throw new CallAborted()
         result = await shape(run, definition, outcome.value)

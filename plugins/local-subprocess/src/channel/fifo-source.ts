@@ -12,6 +12,8 @@ const TURN_BYTES = 524_288
 
 /** Where the bytes of a captured stream come from. */
 export interface Source {
+  /** There is somebody who writes: without, a FIFO is at its end. */
+  listen(): void
   /**
    * Takes what the leader, which has exited, left behind; without waiting for survivors. Undefined when that could be done at once.
    */
@@ -30,7 +32,7 @@ export interface SourceParts {
 
 /**
  * Reads a FIFO into a capture. The socket reads into one buffer that all streams of the runtime share: the capture copies what it
- * keeps before the call returns, so an idle stream costs no buffer of its own. There is a socket from the end of the turn on: a stream whose
+ * keeps before the call returns, so an idle stream costs no buffer of its own. There is a socket from the end of a turn on: a stream whose
  * leader is known to have exited by then is drained, and at its end nearly always.
  */
 export class FifoSource implements Source {
@@ -52,7 +54,10 @@ export class FifoSource implements Source {
     this.#closing = closing
     this.#capture = capture
     capture.onRoom = () => this.#goOn()
-    setImmediate(() => this.#listen())
+  }
+
+  listen(): void {
+    setImmediate(() => this.#openSocket())
   }
 
   /**
@@ -95,7 +100,7 @@ export class FifoSource implements Source {
     return this.#closed || this.#socket?.destroyed === true
   }
 
-  #listen(): void {
+  #openSocket(): void {
     if (this.#closed) return
     const onread: OnReadOpts = { buffer: this.#buffer.whole, callback: (count) => this.#take(count) }
     // Documented for the constructor, and missing from its type.

@@ -56,9 +56,10 @@ export class OutputChannel implements Closable {
     return this.#fifo === undefined ? { kind: 'pipe' } : { kind: 'fifo', path: this.#fifo.path }
   }
 
-  /** A raw stream is there at once for whoever called; what is captured has time until the child is. */
+  /** A raw stream is there at once for whoever called; of what is captured everything is there but the reading. */
   promise(open: Set<Closable>): void {
     if (this.capture === undefined) this.#attachRaw(undefined, open)
+    else this.#attachCapture(this.capture, undefined, open)
   }
 
   /**
@@ -66,8 +67,12 @@ export class OutputChannel implements Closable {
    * nothing can come any more.
    */
   attach(pipe: Readable | undefined, open: Set<Closable>, isNamed: boolean): void {
-    if (this.capture !== undefined) this.#attachCapture(this.capture, pipe, open)
-    else if (this.stream === undefined) this.#attachRaw(pipe, open)
+    if (this.capture === undefined) {
+      if (this.stream === undefined) this.#attachRaw(pipe, open)
+    } else {
+      if (this.#source === undefined) this.#attachCapture(this.capture, pipe, open)
+      this.#source?.listen()
+    }
     this.#closeWriteEnd()
     if (!this.#parts.keepsNames) this.#discard(isNamed)
   }

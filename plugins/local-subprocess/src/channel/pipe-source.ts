@@ -27,6 +27,9 @@ export class PipeSource implements Source {
     stream.once('close', () => capture.end())
   }
 
+  /** It does by itself. */
+  listen(): void {}
+
   /** Each turn of the loop reads whatever is there, so a few turns without data say that nothing was left. */
   async drain(): Promise<void> {
     this.#stream.resume()

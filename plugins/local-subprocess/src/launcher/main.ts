@@ -17,6 +17,8 @@ import { closeInherited } from './inherited-descriptors.ts'
 const FAULT_CHARACTERS = 200
 const STACK_CHARACTERS = 4_000
 
+const HEARD_BYTES = 65_536
+
 /** A host that reads nothing is not told. */
 const LAST_WORD_MS = 1_000
 
@@ -36,7 +38,10 @@ const commission = JSON.parse(await text(process.stdin)) as Commission
 if (commission.version !== PROTOCOL_VERSION) process.exit(1)
 const limitFault = await restore(commission.descriptorLimit)
 
-const socket = connect(commission.socket)
+/** Past the streams of Node: what the host says goes straight from here to whoever puts the frames together. */
+const heard = Buffer.allocUnsafeSlow(HEARD_BYTES)
+const onread = { buffer: heard, callback: (bytes: number): boolean => take(Buffer.from(heard.subarray(0, bytes))) }
+const socket = connect({ path: commission.socket, onread })
 const directories = new Set(commission.directories)
 let isIn = false
 let isDismissed = false
@@ -68,14 +73,17 @@ function hear(message: HostMessage): void {
   }
 }
 
-socket.on('connect', () =>
-  say({ type: 'hello', version: PROTOCOL_VERSION, token: commission.token, ...(limitFault !== undefined && { limitFault }) }),
-)
-socket.on('data', (chunk: Buffer) => {
+/** Gives back that there is to be more. */
+function take(chunk: Buffer): true {
   isIn = true
   for (const message of reader.push(chunk).map(hostMessage)) hear(message)
   children.flush()
-})
+  return true
+}
+
+socket.on('connect', () =>
+  say({ type: 'hello', version: PROTOCOL_VERSION, token: commission.token, ...(limitFault !== undefined && { limitFault }) }),
+)
 socket.on('error', () => undefined)
 socket.once('close', () => {
   if (isDismissed) process.exit(0)

@@ -21,12 +21,14 @@ export interface Leader {
   readonly graceMs: number
 }
 
+const NOBODY: ReadonlyMap<number, ProcessEntry> = new Map()
+
 /** What every platform has in common: who belongs to the tree, who waits for it, and when its absence counts as observed. */
 export abstract class OwnedTree implements ProcessTree, Watcher {
   protected readonly leader: Leader
   protected readonly parts: TreeParts
   /** Members found last, by pid. */
-  protected known: ReadonlyMap<number, ProcessEntry> = new Map()
+  protected known: ReadonlyMap<number, ProcessEntry> = NOBODY
   protected groupGone = false
   readonly #events: TreeEvents
   /** By the clock; undefined while the leader is not reaped. */
