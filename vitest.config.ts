@@ -12,7 +12,8 @@ const shared = {
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/counts-reporter.ts'],
-    maxWorkers: 2,
+    // Two processors: many tests wait for processes more than they compute.
+    maxWorkers: 3,
     projects: [
       {
         ...shared,

@@ -179,6 +179,8 @@ describe('files', () => {
     const descriptors = (): number => readdirSync('/proc/self/fd').length
     await subprocess.spawn(sh('true')).done
     await runtime.channels.stock.idle()
+    // Those of the command go at the end of the turn.
+    await new Promise((resolve) => setImmediate(resolve))
     const before = descriptors()
     for (let batch = 0; batch < 20; batch++) {
       const handles = Array.from({ length: 10 }, () =>
