@@ -21,8 +21,8 @@ import { Watch } from '../tree/watch.ts'
 const STARTS_PER_COLLECTION = 500
 
 /**
- * A start is told so much later, or with the end. To wake the host while a short command runs takes a processor from one of the two, and
- * costs either side as much as the command itself.
+ * A start is told so much later, or with the end. To wake the host while a short command runs takes a processor from one of the two, and the
+ * host then makes sockets for streams that are at their end when it first looks at them: a tenth of its time for each command.
  */
 const TELL_MS = 2
 
