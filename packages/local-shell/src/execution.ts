@@ -28,8 +28,6 @@ export class LocalExecution implements ShellExecution {
   declare lost?: true
   declare sandbox?: SandboxFacts
   readonly done: Promise<void>
-  /** What the platform calls the reason why the process, or the script it needs, could not be made. */
-  startFault: unknown
   readonly #terms: ExecutionTerms
   readonly #startedAt: number
   readonly #consuming: ConsumingRead
@@ -53,6 +51,10 @@ export class LocalExecution implements ShellExecution {
 
   get observed(): { readonly stdout: OutputReader; readonly stderr: OutputReader } {
     return this.#observed
+  }
+
+  get elapsedMs(): number {
+    return this.#terms.now() - this.#startedAt
   }
 
   readOutput(): ShellRead {
@@ -102,7 +104,6 @@ export class LocalExecution implements ShellExecution {
   async failedToStart(error: unknown, cause: FirstCause, aftermath?: Aftermath): Promise<this> {
     cause.close()
     const spawnError = raisedByPlatform(error)
-    this.startFault = (spawnError as { code?: unknown } | null)?.code
     const message = spawnError instanceof Error ? spawnError.message : String(spawnError)
     this.#observed = { stdout: fixedReader(''), stderr: fixedReader(`spawn failed: ${message}`) }
     const detail = this.#classify({ spawnError, stderrTail: '', aborted: cause.recorded === 'abort' }, aftermath)
@@ -193,7 +194,7 @@ export class LocalExecution implements ShellExecution {
 }
 
 /** What the platform raised, without the error of the layer between. */
-function raisedByPlatform(error: unknown): unknown {
+export function raisedByPlatform(error: unknown): unknown {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
   return code === 'SPAWN_FAILED' && cause !== undefined ? cause : error
 }

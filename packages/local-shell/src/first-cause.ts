@@ -13,9 +13,8 @@ export class FirstCause {
   #unlisten: (() => void) | undefined
   #onRecorded: ((cause: Cause) => void) | undefined
 
-  /** Without `timeoutMs` there is no deadline. */
-  constructor(timeoutMs: number | undefined, signal: AbortSignal | undefined, aborts: AbortHub) {
-    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.record('deadline'), timeoutMs)
+  /** There is no deadline before `arm`. */
+  constructor(signal: AbortSignal | undefined, aborts: AbortHub) {
     if (signal !== undefined) this.#unlisten = aborts.on(signal, () => this.record('abort'))
   }
 
@@ -37,6 +36,12 @@ export class FirstCause {
       this.#onRecorded?.(cause)
     }
     return true
+  }
+
+  /** The deadline is `ms` from now, unless there is one already. It may be over, on a loop that has turned no timer since. */
+  arm(ms: number): void {
+    if (ms <= 0) this.record('deadline')
+    else if (this.#timer === undefined && this.#recorded === undefined) this.#timer = setTimeout(() => this.record('deadline'), ms)
   }
 
   /** There is no deadline from here on. */

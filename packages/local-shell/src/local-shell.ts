@@ -1,18 +1,18 @@
 import { AbortHub } from '@tenon/abort-hub'
 import type { SandboxMode, Shell, ShellExecution, ShellRequest, ShellSpec } from '@tenon/shell'
-import type { SpawnSpec, Subprocess } from '@tenon/subprocess'
+import type { SpawnSpec, Subprocess, SubprocessHandle } from '@tenon/subprocess'
 import type { LocalShellConfig } from './config.ts'
 import type { Confinement, PreparedLaunch } from './confinement.ts'
 import type { Dialect } from './dialect.ts'
-import { LocalExecution } from './execution.ts'
+import { LocalExecution, raisedByPlatform } from './execution.ts'
 import { FirstCause } from './first-cause.ts'
 import type { ShellHost } from './host.ts'
 import { type Preparation, type Prepared, prepare, prepareAtOnce, ScriptNotWritten } from './preparation.ts'
 import { ShellProgram } from './program.ts'
 import { type RequestRules, resolveRequest, validateSpec } from './request-rules.ts'
 
-/** What the platform says where a directory or a program is missing, or may not be entered or run. */
-const PATH_FAULTS: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EACCES'])
+/** What the platform says where it is short of something: any other of its faults can be one of a directory or a program. */
+const SHORTAGES: ReadonlySet<unknown> = new Set(['E2BIG', 'EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
 /** A shell over the subprocess capability; the dialect says which. Holds nothing that needs closing: executions own themselves. */
 export class LocalShell implements Shell {
@@ -37,28 +37,38 @@ export class LocalShell implements Shell {
     validateSpec(spec, this.#rules)
     const execution = this.#execution(spec)
     if (spec.signal?.aborted === true) return execution.neverRan('abort')
+    const cause = new FirstCause(spec.signal, this.#aborts)
     const ready = prepareAtOnce(spec, this.#preparation)
-    if (ready === undefined) return this.#executePrepared(execution, spec)
-    await this.#executeAtOnce(execution, spec, ready)
-    return PATH_FAULTS.has(execution.startFault) ? this.#lookAndExecute(spec) : execution
+    if (ready === undefined || spec.onExpiry === 'kill') cause.arm(spec.timeoutMs)
+    if (ready !== undefined && (await this.#startsAtOnce(execution, spec, cause, ready))) return execution
+    return this.#executePrepared(execution, spec, cause)
   }
 
-  /** What the platform says of a directory that is missing, it says of a program too, and that may be somewhere else by now. */
-  #lookAndExecute(spec: ShellSpec): Promise<ShellExecution> | ShellExecution {
-    const execution = this.#execution(spec)
-    return spec.signal?.aborted === true ? execution.neverRan('abort') : this.#executePrepared(execution, spec)
-  }
-
-  /** Spawns before anything is awaited. */
-  #executeAtOnce(execution: LocalExecution, spec: ShellSpec, ready: Prepared): Promise<LocalExecution> {
-    const cause = new FirstCause(spec.onExpiry === 'none' ? undefined : spec.timeoutMs, spec.signal, this.#aborts)
-    return this.#spawn(execution, spec, cause, ready)
-  }
-
-  async #executePrepared(execution: LocalExecution, spec: ShellSpec): Promise<ShellExecution> {
-    const cause = new FirstCause(spec.timeoutMs, spec.signal, this.#aborts)
+  /**
+   * Spawns before anything is awaited. False if nothing was started, for what can be a fault of the directory or of the program: whoever looks at
+   * them can say which, and the program may be somewhere else by now. Nothing of the execution is settled then.
+   */
+  async #startsAtOnce(execution: LocalExecution, spec: ShellSpec, cause: FirstCause, ready: Prepared): Promise<boolean> {
+    let started: SubprocessHandle
     try {
-      const prepared = await prepareUntil(cause, spec, this.#preparation)
+      started = this.#subprocess.spawn(this.#spawnSpec(spec, ready.launch))
+    } catch (error) {
+      if (canBeOfPath(error)) return false
+      await execution.failedToStart(error, cause, ready.aftermath)
+      return true
+    }
+    // A start may take its time, and be called off.
+    cause.onRecorded(() => started.terminate())
+    if (!(await started.started) && (await started.done.then(() => false, canBeOfPath))) return false
+    await execution.run(started, cause, ready.aftermath)
+    return true
+  }
+
+  async #executePrepared(execution: LocalExecution, spec: ShellSpec, cause: FirstCause): Promise<ShellExecution> {
+    try {
+      // Of one that was tried before, what is left.
+      cause.arm(spec.timeoutMs - execution.elapsedMs)
+      const prepared = cause.recorded === undefined ? await prepareUntil(cause, spec, this.#preparation) : undefined
       if (prepared === undefined || cause.recorded !== undefined) {
         void prepared?.aftermath.release()
         if (cause.recorded === 'abort') throw spec.signal?.reason
@@ -108,6 +118,11 @@ export class LocalShell implements Shell {
       graceMs,
     }
   }
+}
+
+function canBeOfPath(error: unknown): boolean {
+  const { code } = (raisedByPlatform(error) ?? {}) as { code?: unknown }
+  return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) && !SHORTAGES.has(code)
 }
 
 /** The preparation, or undefined as soon as there is a cause not to wait for it; then it is released whenever it ends. */

@@ -4,7 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { FirstCause } from '../src/first-cause.ts'
 
 describe('the first cause', () => {
-  const cause = (signal?: AbortSignal): FirstCause => new FirstCause(60_000, signal, new AbortHub())
+  const cause = (signal?: AbortSignal): FirstCause => {
+    const first = new FirstCause(signal, new AbortHub())
+    first.arm(60_000)
+    return first
+  }
 
   it.each([
     ['deadline', 'abort', 'kill'],

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Executor, withExecutor } from './executor.ts'
 import { spawnFailed } from './scripted-subprocess.ts'
 
@@ -45,14 +45,60 @@ describe('a launch of which nothing has to be waited for', () => {
       expect(processes.spawned).toHaveLength(2)
     }))
 
+  it.each(['ELOOP', 'ENAMETOOLONG', 'ESTALE', 'EIO'])('SH-14 a start that fails with %s is looked into like any other', (code) =>
+    withKnownProgram(async ({ execute, processes }) => {
+      processes.startFails = spawnFailed(Object.assign(new Error(`spawn ${code}`), { code }))
+      await expect(execute({ command: 'true', workdir: `/${'x'.repeat(300)}` })).rejects.toMatchObject({
+        code: 'SHELL_BAD_CWD',
+        cause: { code: 'ENAMETOOLONG' },
+      })
+    }),
+  )
+
   it('SH-12 nothing is tried again for a caller who has gone meanwhile', () =>
     withKnownProgram(async ({ execute, processes }) => {
       processes.startFails = spawnFailed(Object.assign(new Error('spawn ENOENT'), { code: 'ENOENT' }))
       const controller = new AbortController()
-      processes.onSpawn = () => controller.abort()
-      const execution = await execute({ command: 'true', signal: controller.signal })
-      expect(await execution.result()).toMatchObject({ aborted: true, exitCode: null })
+      const reason = new Error('why')
+      processes.onSpawn = () => controller.abort(reason)
+      await expect(execute({ command: 'true', signal: controller.signal })).rejects.toBe(reason)
       expect(processes.spawned).toHaveLength(2)
+    }))
+
+  it.each(['kill', 'none'] as const)('SH-13 both tries have one deadline, under %s, and nothing runs after it', (onExpiry) =>
+    withKnownProgram(async ({ execute, processes }) => {
+      let now = 0
+      vi.spyOn(performance, 'now').mockImplementation(() => now)
+      onTestFinished(() => void vi.restoreAllMocks())
+      processes.startFails = spawnFailed(Object.assign(new Error('spawn ENOENT'), { code: 'ENOENT' }))
+      // The start takes its time to fail, on a loop that turns no timer.
+      processes.onSpawn = () => {
+        now += 400
+      }
+      const execution = await execute({ command: 'true', timeoutMs: 300, onExpiry })
+      expect(await execution.result()).toMatchObject({ timedOut: true, exitCode: null, timeoutMs: 300, durationMs: 400 })
+      expect(processes.spawned).toHaveLength(2)
+    }),
+  )
+
+  it('SH-13 what the first try has left of the deadline is that of the second', () =>
+    withKnownProgram(async ({ execute, processes }) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+      onTestFinished(() => void vi.useRealTimers())
+      processes.startFails = spawnFailed(Object.assign(new Error('spawn ENOENT'), { code: 'ENOENT' }))
+      processes.onSpawn = () => {
+        processes.onSpawn = () => undefined
+        processes.startFails = undefined
+        vi.advanceTimersByTime(100)
+      }
+      // It fails all the same: the failure was decided before.
+      const execution = await execute({ command: 'true', timeoutMs: 250 })
+      vi.advanceTimersByTime(149)
+      expect(processes.last.terminations).toBe(0)
+      vi.advanceTimersByTime(1)
+      expect(processes.last.terminations).toBe(1)
+      processes.last.exit(null, 'SIGTERM')
+      expect(await execution.result()).toMatchObject({ timedOut: true, durationMs: 250 })
     }))
 
   it('SH-53 without a deadline has no timer, with one a single one that goes with it', () =>

@@ -62,11 +62,11 @@ export class ScriptedSubprocess implements Subprocess {
   programs: (name: string) => Promise<string> = async () => process.execPath
 
   spawn(spec: SpawnSpec): SubprocessHandle {
-    const failed = this.startFails !== undefined
-    const started = new ScriptedProcess(spec, failed ? undefined : 4_000 + this.spawned.length)
+    const failure = this.startFails
+    const started = new ScriptedProcess(spec, failure === undefined ? 4_000 + this.spawned.length : undefined)
     this.spawned.push(started)
     this.onSpawn(started)
-    if (failed) started.fail(this.startFails)
+    if (failure !== undefined) started.fail(failure)
     return started.handle
   }
 

@@ -15,12 +15,16 @@ export default definePlugin({
   budgets: { undoMs: 60_000 },
   activate(scope) {
     const { environment, spillDirectory, launcher, ...rest } = scope.config
-    const settingsFor = ({ temporaryDirectory, pipeDirectory, platform }: World): Settings => ({
-      ...rest,
-      spillDirectory: spillDirectory ?? temporaryDirectory,
-      pipeDirectory: spillDirectory ?? pipeDirectory,
-      launcher: launcher ?? (platform === 'win32' ? 'host' : 'process'),
-    })
+    const settingsFor = ({ temporaryDirectory, memoryDirectories, isTemporaryDirectoryNamed, platform }: World): Settings => {
+      const contents = spillDirectory ?? temporaryDirectory
+      const isNamed = spillDirectory !== undefined || isTemporaryDirectoryNamed
+      return {
+        ...rest,
+        spillDirectory: contents,
+        pipeDirectories: isNamed ? [contents] : [...memoryDirectories, contents],
+        launcher: launcher ?? (platform === 'win32' ? 'host' : 'process'),
+      }
+    }
     const runtime = scope.keep({
       key: 'processes',
       version: RUNTIME_VERSION,
@@ -34,9 +38,8 @@ export default definePlugin({
     runtime.adopt(settingsFor(world), scope.log)
     if (world.host === 1) scope.log.warn('the host is pid 1: nobody reaps the orphans of its commands; run it under an init')
     scope.spawn(async () => {
-      const { owner, isAlive } = world
-      const { settings } = runtime
-      const bases = new Set([settings.spillDirectory, settings.pipeDirectory])
+      const { owner, isAlive, memoryDirectories } = world
+      const bases = new Set([runtime.settings.spillDirectory, ...memoryDirectories])
       const parts = { self: owner, isAlive, userId: process.getuid?.() }
       const removed = (await Promise.all([...bases].map((base) => sweep(base, parts)))).flat()
       if (removed.length > 0) scope.log.debug({ removed }, 'removed the directories of runtimes that were killed')

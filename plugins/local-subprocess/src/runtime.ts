@@ -42,7 +42,9 @@ export class Runtime {
   /** For contents: spill files, and data for standard inputs. */
   readonly directory: PrivateDirectory
   /** For names: FIFOs, and the socket of the launcher. The same where both are to be in one place. */
-  readonly pipes: PrivateDirectory
+  pipes: PrivateDirectory
+  readonly #directoryIn: (bases: readonly string[]) => PrivateDirectory
+  readonly #directories = new Set<PrivateDirectory>()
   readonly channels: ChannelParts
   readonly watch: Watch
   readonly launcher: ProcessLauncher
@@ -64,10 +66,14 @@ export class Runtime {
     this.warnings = new Warnings(log)
     const { platform, table, clock, send, run, runSync } = world
     world.spare.hold()
-    const directoryIn = (base: string): PrivateDirectory =>
-      new PrivateDirectory(base, JSON.stringify(world.owner), (path) => this.launcher.directoryMade(path))
-    this.directory = directoryIn(settings.spillDirectory)
-    this.pipes = settings.pipeDirectory === settings.spillDirectory ? this.directory : directoryIn(settings.pipeDirectory)
+    this.#directoryIn = (bases) => {
+      const directory = new PrivateDirectory(bases, JSON.stringify(world.owner), (path) => this.launcher.directoryMade(path))
+      this.#directories.add(directory)
+      return directory
+    }
+    this.directory = this.#directoryIn([settings.spillDirectory])
+    this.pipes = this.directory
+    this.#placePipes(settings)
     this.watch = new Watch(table, clock, world.host)
     this.live = new LiveTrees({ platform, table, clock, watch: this.watch, aborts: this.aborts, send, run, runSync })
     // A name that is gone can still be opened by way of /proc/self/fd, but not by way of the /dev/fd of others.
@@ -75,8 +81,8 @@ export class Runtime {
     this.launcher = new ProcessLauncher({
       host: world.hostLauncher,
       start: world.startLauncher,
-      directory: this.pipes,
-      directories: () => this.#directories.flatMap(({ made }) => made),
+      directory: () => this.pipes,
+      directories: () => [...this.#directories].flatMap(({ made }) => made),
       clock,
       warnings: this.warnings,
       claims: !keepsNames,
@@ -88,8 +94,12 @@ export class Runtime {
     const runAside = (file: string, args: readonly string[]): Promise<void> =>
       this.launcher.run([file, ...args], this.#plainEnvironment()) ?? run(file, args)
     this.channels = {
-      stock: new FifoStock(this.pipes, runAside, runSync, clock, (error) =>
-        this.warnings.once('mkfifo', { err: error }, 'cannot make FIFOs; output goes through pipes, and commands cannot open /dev/stdout'),
+      stock: new FifoStock(
+        () => this.pipes,
+        runAside,
+        runSync,
+        clock,
+        (error) => this.warnings.once('mkfifo', { err: error }, 'cannot make FIFOs; output goes through pipes, and commands cannot open /dev/stdout'),
       ),
       shelf: new SpillShelf(this.directory, this.warnings, settings, world),
       buffer: new ReadBuffer(READ_BYTES),
@@ -108,9 +118,21 @@ export class Runtime {
     this.warnings.log = log
     this.channels.shelf.limits = settings
     this.launcher.enable(settings.launcher === 'process')
-    const isElsewhere = this.directory.move(settings.spillDirectory)
-    const arePipesElsewhere = this.pipes === this.directory ? isElsewhere : this.pipes.move(settings.pipeDirectory)
-    if (arePipesElsewhere) this.channels.stock.clear()
+    const before = this.pipes
+    const isElsewhere = this.directory.move([settings.spillDirectory])
+    const arePipesMoved = this.#placePipes(settings)
+    if (this.pipes !== before || arePipesMoved || (this.pipes === this.directory && isElsewhere)) this.channels.stock.clear()
+  }
+
+  /** True for pipes that stay apart, and are in another place. */
+  #placePipes({ spillDirectory, pipeDirectories }: Settings): boolean {
+    if (pipeDirectories[0] === spillDirectory) {
+      this.pipes = this.directory
+      return false
+    }
+    if (this.pipes !== this.directory) return this.pipes.move(pipeDirectories)
+    this.pipes = this.#directoryIn(pipeDirectories)
+    return false
   }
 
   /** Marks the processes of one spawn; names its data too. */
@@ -132,7 +154,7 @@ export class Runtime {
     await this.launcher.close(failures.length === 0)
     // Nothing is looked for any more, and to remove a directory takes a descriptor.
     this.world.spare.release()
-    await Promise.all(this.#directories.map((directory) => directory.remove())).catch((error: unknown) =>
+    await Promise.all([...this.#directories].map((directory) => directory.remove())).catch((error: unknown) =>
       this.warnings.log.warn({ err: error }, 'cannot remove the private directory'),
     )
     this.#forgetExit()
@@ -149,10 +171,6 @@ export class Runtime {
     await Promise.all(launches.map(({ started }) => started))
     const [survived, escaped] = await Promise.all([this.live.end(killWaitMs), this.#counter === 0 ? [] : endEscapees(this.#escapees(), killWaitMs)])
     return [...survived.map(treeSurvived), ...(escaped.length === 0 ? [] : [escapeesSurvived(escaped)])]
-  }
-
-  get #directories(): readonly PrivateDirectory[] {
-    return this.pipes === this.directory ? [this.directory] : [this.directory, this.pipes]
   }
 
   #escapees(): EscapeeParts {

@@ -50,8 +50,8 @@ export type Config = z.output<typeof config>
 /** The part of the config that concerns what a reload leaves alone. */
 export interface Settings {
   readonly spillDirectory: string
-  /** Where FIFOs are, and the socket of the launcher. */
-  readonly pipeDirectory: string
+  /** Where FIFOs are, and the socket of the launcher: in the first of these that will do. */
+  readonly pipeDirectories: readonly string[]
   readonly minFreeBytes: number
   readonly retainedSpillBytes: number
   readonly killWaitMs: number

@@ -88,6 +88,7 @@ export class Spawned implements SubprocessHandle {
     const { stdout, stderr } = this.#channels
     const { runtime, graceMs } = { runtime: this.#runtime, graceMs: spec.graceMs }
     this.#cookie = runtime.nextCookie()
+    runtime.channels.closing.flush()
     try {
       stdout.open()
       stderr.open()
@@ -178,8 +179,11 @@ export class Spawned implements SubprocessHandle {
     // The second look is for one that was seen between fork and exec, when it has no cookie yet.
     for (let looks = 0; looks < 2 && this.#tracked === undefined; looks++) {
       const { index } = await this.#runtime.watch.look()
-      const leader = index?.byCookie.get(this.#cookie)?.find(({ pid, session, zombie }) => pid === session && !zombie)
+      const bearers = index?.byCookie.get(this.#cookie)?.filter(({ zombie }) => !zombie) ?? []
+      const leader = bearers.find(({ pid, session }) => pid === session)
+      // Of one that has ended, those it has left in its session hold the number.
       if (leader !== undefined) this.#own({ pid: leader.pid, start: leader.start }, undefined)
+      else if (bearers[0] !== undefined) this.#own({ pid: bearers[0].session }, undefined)
     }
     if (this.#tracked !== undefined) {
       this.#tracked.tree.orphan()

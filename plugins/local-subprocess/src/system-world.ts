@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { COOKIE_VARIABLE } from '@tenon/subprocess'
 import spawn from 'cross-spawn'
-import { memoryDirectory } from './channel/memory-directory.ts'
+import { memoryDirectories } from './channel/memory-directory.ts'
 import { ownerRecord } from './channel/owner.ts'
 import { systemClock } from './clock.ts'
 import { onProcessExit } from './exit-listeners.ts'
@@ -33,7 +33,9 @@ export function systemWorld(): World {
     host: pid,
     environment: { ...process.env },
     temporaryDirectory: resolve(tmpdir()),
-    pipeDirectory: (isTemporaryDirectoryNamed() ? undefined : memoryDirectory(process.env.XDG_RUNTIME_DIR, process.getuid?.())) ?? resolve(tmpdir()),
+    memoryDirectories: platform === 'linux' ? memoryDirectories(process.env.XDG_RUNTIME_DIR, process.getuid?.()) : [],
+    // As `os.tmpdir` looks it up.
+    isTemporaryDirectoryNamed: ['TMPDIR', 'TMP', 'TEMP'].some((name) => process.env[name]),
     clock: systemClock,
     table: linux ?? listedTable(platform),
     spare,
@@ -73,11 +75,6 @@ export function startLauncher(cwd: string, launcher = LAUNCHER): ChildProcess {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-}
-
-/** As `os.tmpdir` looks it up. */
-function isTemporaryDirectoryNamed(): boolean {
-  return ['TMPDIR', 'TMP', 'TEMP'].some((name) => process.env[name])
 }
 
 function listedTable(platform: NodeJS.Platform): ProcessTable {

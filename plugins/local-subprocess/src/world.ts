@@ -19,8 +19,10 @@ export interface World {
   readonly environment: EnvEntries
   /** Absolute. */
   readonly temporaryDirectory: string
-  /** Absolute: in memory where possible, unless the environment names a directory for temporary files. */
-  readonly pipeDirectory: string
+  /** Absolute, in memory, best first. */
+  readonly memoryDirectories: readonly string[]
+  /** The environment says where temporary files are to be. */
+  readonly isTemporaryDirectoryNamed: boolean
   readonly clock: Clock
   readonly table: ProcessTable
   /** What the table is read with when no other descriptor is left. */

@@ -82,7 +82,7 @@ it('SP-29 what is to be closed at the end of the turn is so earlier where that d
   const before = readdirSync('/proc/self/fd').length
   for (let count = 0; count < 200; count++) {
     closing.close(openSync('/dev/null', 'r'))
-    expect(readdirSync('/proc/self/fd').length - before).toBeLessThanOrEqual(32)
+    expect(readdirSync('/proc/self/fd').length - before).toBeLessThanOrEqual(8)
   }
 })
 

@@ -1,23 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { systemWorld } from '../src/system-world.ts'
 import { isAlive } from './alive.ts'
-import { launcherOf, type OpenedLauncher, openLaunched, parentOf, saidAs, textOf } from './open-launched.ts'
+import { launcherOf, type OpenedLauncher, parentOf, saidAs, textOf } from './open-launched.ts'
+import { openOdd } from './open-odd.ts'
 import { sh } from './open-provider.ts'
-
-const ODD = fileURLToPath(new URL('programs/odd-launcher.mjs', import.meta.url))
-
-/** The first launcher is odd in the given way, later ones are as they should be. */
-async function openOdd(way: string): Promise<OpenedLauncher> {
-  const real = systemWorld().startLauncher
-  let started = 0
-  const startLauncher = (cwd: string): ChildProcess =>
-    started++ > 0 ? real(cwd) : spawn(process.execPath, [ODD, way], { cwd, stdio: ['pipe', 'ignore', 'inherit'], detached: true })
-  return openLaunched({ world: { startLauncher } })
-}
 
 async function expectReplaced(opened: OpenedLauncher): Promise<void> {
   await expect.poll(() => isAlive(opened.launcher)).toBe(false)

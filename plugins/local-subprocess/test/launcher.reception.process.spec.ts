@@ -50,7 +50,7 @@ function hello(change: object = {}): Buffer {
 /** For a launcher in whose directory `its.sock` is. */
 function commissionFor(change: Partial<Commission>): Commission {
   const own = { host: process.pid, nonce: 'n', cookieVariable: 'COOKIE_OF_A_TEST', killWaitMs: 1_000, directories: [] }
-  return { version: PROTOCOL_VERSION, socket: 'its.sock', token: TOKEN, ...own, ...change }
+  return { version: PROTOCOL_VERSION, socket: 'its.sock', ledger: 'its.starts', token: TOKEN, ...own, ...change }
 }
 
 async function shownOut(visitor: Socket): Promise<void> {

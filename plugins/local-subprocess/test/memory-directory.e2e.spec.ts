@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { memoryDirectory } from '../src/channel/memory-directory.ts'
+import { memoryDirectories } from '../src/channel/memory-directory.ts'
 import { LAUNCHER } from './open-provider.ts'
 import { startProgram } from './run-host.ts'
 
@@ -21,15 +21,18 @@ const user = process.getuid?.()
 
 it.skipIf(!hasMemory)('SP-35 the runtime directory of the session is taken if it is in memory and closed to others', () => {
   const own = ownDirectory(SHARED)
-  expect(memoryDirectory(own, user)).toBe(own)
-  expect(memoryDirectory(ownDirectory(SHARED, 0o755), user)).toBe(SHARED)
-  expect(memoryDirectory(own, 4_711)).toBe(SHARED)
-  for (const none of [undefined, '', 'dev/shm', join(own, 'missing')]) expect(memoryDirectory(none, user)).toBe(SHARED)
+  expect(memoryDirectories(own, user)).toEqual([own, SHARED])
+  expect(memoryDirectories(SHARED, user)).toEqual([SHARED])
+  expect(memoryDirectories(own, 4_711)).toEqual([SHARED])
+  const long = join(own, 'a'.repeat(60))
+  mkdirSync(long, { mode: 0o700 })
+  const others = [undefined, '', 'dev/shm', join(own, 'missing'), long, ownDirectory(SHARED, 0o755)]
+  for (const other of others) expect(memoryDirectories(other, user)).toEqual([SHARED])
 })
 
 it.skipIf(statfsSync(tmpdir()).type === TMPFS)('SP-35 one on a disk is not', () => {
   const onDisk = ownDirectory(tmpdir())
-  expect(memoryDirectory(onDisk, user)).toBe(hasMemory ? SHARED : undefined)
+  expect(memoryDirectories(onDisk, user)).toEqual(hasMemory ? [SHARED] : [])
 })
 
 it.skipIf(!hasMemory).each(['SIGTERM', 'SIGKILL'] as const)(

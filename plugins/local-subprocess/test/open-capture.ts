@@ -27,7 +27,7 @@ export function openShelf(limits: Partial<SpillLimits> = {}, files: Partial<Spil
   let nowMs = 0
   const nothing = (): void => undefined
   const warnings = new Warnings({ debug: nothing, error: nothing, warn: (_facts, message) => void warned.push(message) })
-  const directory = new PrivateDirectory(base, '{}', nothing)
+  const directory = new PrivateDirectory([base], '{}', nothing)
   // Time enough between any two writes for a look at the file.
   const now = (): number => {
     nowMs += 1_000

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { COOKIE_VARIABLE } from '@tenon/subprocess'
 import { onTestFinished } from 'vitest'
-import type { StdinEnd } from '../src/launch/launch-plan.ts'
+import type { StartedProcess, StdinEnd } from '../src/launch/launch-plan.ts'
 import { type LauncherMessage, PROTOCOL_VERSION } from '../src/launch/messages.ts'
 import { Children } from '../src/launcher/children.ts'
 
@@ -23,13 +23,16 @@ export function openChildren() {
     version: PROTOCOL_VERSION,
     host: process.pid,
     socket: '',
+    ledger: '',
     token: '',
     nonce: 'n',
     cookieVariable: COOKIE_VARIABLE,
     killWaitMs: 1_000,
     directories: [],
   }
-  const children = new Children(commission, (message) => void said.push(message))
+  const written: [id: number, StartedProcess][] = []
+  const ledger = { write: (...entry: [number, StartedProcess]) => void written.push(entry) }
+  const children = new Children(commission, ledger, (message) => void said.push(message))
   const nothing = { kind: 'null' } as const
   /** Its output goes to the FIFO, which is claimed, unless it is to go nowhere. */
   const spawn = (id: number, script: string, { claim = fifo, stdin = nothing as StdinEnd, isSilent = false } = {}): void => {
@@ -50,5 +53,5 @@ export function openChildren() {
     })
     children.flush()
   }
-  return { children, directory, fifo, said, spawn }
+  return { children, directory, fifo, said, spawn, written }
 }

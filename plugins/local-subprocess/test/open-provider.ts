@@ -48,7 +48,7 @@ export async function openProvider(
   const log: Log = { debug: sayer('debug'), warn: sayer('warn'), error: sayer('error') }
   const settings: Settings = {
     spillDirectory: directory,
-    pipeDirectory: change.settings?.spillDirectory ?? directory,
+    pipeDirectories: [change.settings?.spillDirectory ?? directory],
     minFreeBytes: 0,
     retainedSpillBytes: 2 ** 40,
     killWaitMs: 5_000,

@@ -29,7 +29,7 @@ export interface Fifo {
  * one stream and is never used again: a survivor that had opened `/dev/stdout` for reading would take the next command's output.
  */
 export class FifoStock {
-  readonly #directory: PrivateDirectory
+  readonly #directory: () => PrivateDirectory
   readonly #run: RunProgram
   readonly #runSync: RunProgramSync
   readonly #clock: Clock
@@ -39,7 +39,7 @@ export class FifoStock {
   #refill: Promise<void> | undefined
   #notBefore = Number.NEGATIVE_INFINITY
 
-  constructor(directory: PrivateDirectory, run: RunProgram, runSync: RunProgramSync, clock: Clock, fault: (error: unknown) => void) {
+  constructor(directory: () => PrivateDirectory, run: RunProgram, runSync: RunProgramSync, clock: Clock, fault: (error: unknown) => void) {
     this.#directory = directory
     this.#run = run
     this.#runSync = runSync
@@ -70,7 +70,7 @@ export class FifoStock {
           throw error
         }
         this.#names = []
-        this.#directory.renew()
+        this.#directory().renew()
         if (attempt > 0) this.#fail(error)
       }
     }
@@ -119,6 +119,7 @@ export class FifoStock {
       return this.#names.pop()
     } catch (error) {
       if (isOutOfDescriptors(error)) throw error
+      if (this.#directory().giveUp()) return this.#makeNow()
       this.#fail(error)
       return undefined
     }
@@ -144,7 +145,7 @@ export class FifoStock {
   }
 
   #freshNames(): string[] {
-    const directory = this.#directory.path()
+    const directory = this.#directory().path()
     return Array.from({ length: BATCH }, () => join(directory, `${this.#counter++}.fifo`))
   }
 }

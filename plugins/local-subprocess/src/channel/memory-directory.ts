@@ -4,19 +4,20 @@ import { isAbsolute } from 'node:path'
 /** Of `statfs` (linux/magic.h): tmpfs and ramfs. */
 const IN_MEMORY: ReadonlySet<number> = new Set([0x01021994, 0x858458f6])
 
+/** What an address of 103 bytes leaves beside the names of directory and socket. */
+const MOST_BYTES = 64
+
 /** Where Linux has one for everybody. */
 const SHARED_MEMORY = '/dev/shm'
 
 /**
- * A directory in memory for what has a name but no contents: to make and remove a FIFO there takes a twentieth of what it takes on a disk,
- * with a journal. `$XDG_RUNTIME_DIR` is meant for just that (XDG Base Directory Specification), if it is closed to others, as that wants it.
- * Undefined where there is none that can be written to.
+ * Directories in memory for what has a name but no contents, best first: to make and remove a FIFO there takes a twentieth of what it takes on a
+ * disk with a journal. `$XDG_RUNTIME_DIR` is meant for just that (XDG Base Directory Specification), if it is closed to others, as that wants it,
+ * and short enough for the address of a socket.
  */
-export function memoryDirectory(runtimeDirectory: string | undefined, userId: number | undefined): string | undefined {
-  if (runtimeDirectory !== undefined && isAbsolute(runtimeDirectory) && isInMemory(runtimeDirectory) && isOwn(runtimeDirectory, userId)) {
-    return runtimeDirectory
-  }
-  return isInMemory(SHARED_MEMORY) ? SHARED_MEMORY : undefined
+export function memoryDirectories(runtimeDirectory: string | undefined, userId: number | undefined): readonly string[] {
+  const candidates = runtimeDirectory !== undefined && isOwn(runtimeDirectory, userId) ? [runtimeDirectory, SHARED_MEMORY] : [SHARED_MEMORY]
+  return [...new Set(candidates)].filter(isInMemory)
 }
 
 function isInMemory(path: string): boolean {
@@ -29,6 +30,7 @@ function isInMemory(path: string): boolean {
 }
 
 function isOwn(path: string, userId: number | undefined): boolean {
-  const { uid, mode } = statSync(path)
-  return uid === userId && (mode & 0o077) === 0
+  if (!isAbsolute(path) || Buffer.byteLength(path) > MOST_BYTES) return false
+  const facts = statSync(path, { throwIfNoEntry: false })
+  return facts?.uid === userId && ((facts?.mode ?? 0) & 0o077) === 0
 }

@@ -1,23 +1,26 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /** Beginning of the names of all private directories; random characters follow. */
 export const DIRECTORY_PREFIX = 'tenon-'
 /** The file in it that says who owns it. */
 export const OWNER_FILE = 'owner.json'
 
-/** Where one runtime keeps what nobody else may see: 0700, of a random name, made when first needed. */
+/**
+ * Where one runtime keeps what nobody else may see: 0700, of a random name, made when first needed, in the first of the given places where that is
+ * possible.
+ */
 export class PrivateDirectory {
-  #base: string
+  #bases: readonly string[]
   readonly #owner: string
   #path: string | undefined
   readonly #made: string[] = []
   readonly #onMade: (path: string) => void
 
-  constructor(base: string, owner: string, onMade: (path: string) => void) {
+  constructor(bases: readonly string[], owner: string, onMade: (path: string) => void) {
     this.#onMade = onMade
-    this.#base = base
+    this.#bases = bases
     this.#owner = owner
   }
 
@@ -32,10 +35,20 @@ export class PrivateDirectory {
     return this.#path
   }
 
-  /** The next use makes one in another place. False if that is where it is. */
-  move(base: string): boolean {
-    if (this.#base === base) return false
-    this.#base = base
+  /** The next use makes one in another place. False if these are the places there are. */
+  move(bases: readonly string[]): boolean {
+    if (bases.join('\0') === this.#bases.join('\0')) return false
+    this.#bases = bases
+    this.#path = undefined
+    return true
+  }
+
+  /** Nothing can be made in it, though it is there: the next use is of the next place. False if that was the last one. */
+  giveUp(): boolean {
+    if (this.#path === undefined) return false
+    const at = this.#bases.indexOf(dirname(this.#path))
+    if (at === this.#bases.length - 1) return false
+    this.#bases = this.#bases.slice(at + 1)
     this.#path = undefined
     return true
   }
@@ -56,7 +69,19 @@ export class PrivateDirectory {
   }
 
   #make(): string {
-    const path = mkdtempSync(join(this.#base, DIRECTORY_PREFIX))
+    let fault: unknown
+    for (const base of this.#bases) {
+      try {
+        return this.#makeIn(base)
+      } catch (error) {
+        fault = error
+      }
+    }
+    throw fault
+  }
+
+  #makeIn(base: string): string {
+    const path = mkdtempSync(join(base, DIRECTORY_PREFIX))
     try {
       // The mode of mkdtemp passes through the umask.
       chmodSync(path, 0o700)

@@ -6,6 +6,7 @@ import { encodeFrame, type FrameReader } from './frames.ts'
 import type { LaunchEvents, Launched, LaunchPlan, LaunchTerms, StartedProcess } from './launch-plan.ts'
 import { type HostMessage, type LauncherMessage, launcherMessage, toError } from './messages.ts'
 import { exitOf } from './process-exit.ts'
+import type { StartLedger } from './start-ledger.ts'
 import type { Welcomed } from './welcome.ts'
 
 /** A launcher that owes an answer counts as hung after so many steps without a word. */
@@ -34,6 +35,7 @@ interface Request {
 export class LauncherConnection {
   readonly #socket: Socket
   readonly #process: ChildProcess
+  readonly #ledger: StartLedger
   readonly #clock: Clock
   readonly #ended: (unbegun: readonly Unbegun[], why: string | undefined) => void
   readonly #requests = new Map<number, Request>()
@@ -50,12 +52,13 @@ export class LauncherConnection {
 
   /** @param ended called once, when the launcher is gone although nobody asked it to go */
   constructor(
-    { socket, reader, process }: Welcomed,
+    { socket, reader, process, ledger }: Welcomed,
     parts: { clock: Clock; claims: boolean },
     ended: (unbegun: readonly Unbegun[], why: string | undefined) => void,
   ) {
     this.#socket = socket
     this.#process = process
+    this.#ledger = ledger
     this.#clock = parts.clock
     this.#claims = parts.claims
     this.#ended = ended
@@ -63,7 +66,10 @@ export class LauncherConnection {
     socket.on('data', (chunk: Buffer) => this.#read(reader, chunk))
     // `close` follows.
     socket.on('error', () => undefined)
-    socket.once('close', () => this.#lost())
+    socket.once('close', () => {
+      this.#lost()
+      ledger.close()
+    })
   }
 
   get pid(): number | undefined {
@@ -211,14 +217,19 @@ export class LauncherConnection {
     const requests = [...this.#requests.values()]
     this.#requests.clear()
     const unbegun: Unbegun[] = []
-    const lost: LaunchEvents[] = []
-    for (const { pending, events } of requests) {
+    const lost: Request[] = []
+    for (const request of requests) {
+      const { pending, events } = request
       const plan = pending && withdrawn(pending.plan, pending.claim)
-      if (pending === undefined || plan === undefined) lost.push(events)
-      else unbegun.push({ plan, terms: pending.terms, events })
+      if (pending !== undefined && plan !== undefined) unbegun.push({ plan, terms: pending.terms, events })
+      else lost.push(request)
     }
     this.#ended(unbegun, this.#why)
-    for (const events of lost) events.lost()
+    for (const request of lost) {
+      const started = request.pending && this.#ledger.read(request.id)
+      if (started !== undefined) begun(request, started)
+      request.events.lost()
+    }
   }
 
   #send(message: HostMessage): void {

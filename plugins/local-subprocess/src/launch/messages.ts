@@ -11,6 +11,8 @@ export interface Commission {
   readonly host: number
   /** Name of the host's socket in the directory it is started in. */
   readonly socket: string
+  /** Name of the file for its starts, in the same directory. */
+  readonly ledger: string
   /** Shown by the launcher when it connects: 128 random bits. */
   readonly token: string
   /** Begins the cookie of every process of the runtime. */

@@ -6,7 +6,7 @@ import type { DescriptorLimit } from './descriptor-limit.ts'
 import type { LaunchEvents, Launched, Launcher, LaunchPlan, LaunchTerms } from './launch-plan.ts'
 import { LauncherConnection, type Unbegun } from './launcher-connection.ts'
 import { type Commission, PROTOCOL_VERSION } from './messages.ts'
-import { type StartLauncher, welcome } from './welcome.ts'
+import { type StartLauncher, type Welcomed, welcome } from './welcome.ts'
 
 /** To make the process blocks, and takes a processor for a while: others are activated meanwhile, and the first command runs. */
 const BOOT_MS = 50
@@ -28,7 +28,7 @@ export interface ProcessLauncherParts {
   readonly host: Launcher
   readonly start: StartLauncher
   /** Where its socket is. */
-  readonly directory: PrivateDirectory
+  directory(): PrivateDirectory
   /** All that it is to remove, should the host be gone. */
   directories(): readonly string[]
   readonly clock: Clock
@@ -146,8 +146,8 @@ export class ProcessLauncher implements Launcher {
     late.hold(false)
     try {
       // A cleaner may have taken the one there was.
-      directory.renew()
-      const welcomed = await welcome(directory.path(), this.#parts, this.#commission(), patience.signal)
+      directory().renew()
+      const welcomed = await this.#welcome(patience.signal)
       const { limitFault } = welcomed.greeting
       if (limitFault !== undefined)
         warnings.log.debug({ fault: limitFault }, 'cannot restore the limit of open descriptors; commands have that of the host')
@@ -163,12 +163,24 @@ export class ProcessLauncher implements Launcher {
     }
   }
 
+  /** In another place, where something cannot be made in the first. */
+  async #welcome(signal: AbortSignal): Promise<Welcomed> {
+    const directory = this.#parts.directory()
+    try {
+      return await welcome(directory.path(), this.#parts, this.#commission(), signal)
+    } catch (error) {
+      if (signal.aborted || !directory.giveUp()) throw error
+      return this.#welcome(signal)
+    }
+  }
+
   #commission(): Commission {
     const { commission, descriptorLimit, directories, randomName } = this.#parts
     return {
       ...commission,
       version: PROTOCOL_VERSION,
-      socket: `${this.#counter++}.sock`,
+      socket: `${this.#counter}.sock`,
+      ledger: `${this.#counter++}.starts`,
       token: randomName(),
       directories: directories(),
       ...(descriptorLimit !== undefined && { descriptorLimit }),

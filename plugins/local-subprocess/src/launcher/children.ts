@@ -6,6 +6,7 @@ import { endEscapees } from '../escapees.ts'
 import { HostLauncher } from '../launch/host-launcher.ts'
 import type { LaunchEvents, StartedProcess } from '../launch/launch-plan.ts'
 import { type Commission, type LauncherMessage, type SpawnMessage, toPlatformError } from '../launch/messages.ts'
+import type { StartLedger } from '../launch/start-ledger.ts'
 import { runProgram, runProgramSync } from '../run-program.ts'
 import { SpareDescriptor } from '../spare-descriptor.ts'
 import { LinuxTable } from '../tree/linux-table.ts'
@@ -29,6 +30,7 @@ const TELL_MS = 2
 /** All that was launched here, for as long as anything of it may be left. */
 export class Children {
   readonly #commission: Commission
+  readonly #ledger: Pick<StartLedger, 'write'>
   readonly #say: (message: LauncherMessage) => void
   readonly #launcher = new HostLauncher(spawn, process.platform)
   readonly #linux: LinuxTable | undefined
@@ -41,8 +43,9 @@ export class Children {
   #ending = false
   #isTurnDue = false
 
-  constructor(commission: Commission, say: (message: LauncherMessage) => void) {
+  constructor(commission: Commission, ledger: Pick<StartLedger, 'write'>, say: (message: LauncherMessage) => void) {
     this.#commission = commission
+    this.#ledger = ledger
     this.#say = say
     // For as long as the launcher is there.
     const spare = new SpareDescriptor()
@@ -107,19 +110,20 @@ export class Children {
     const launched = this.#launcher.launch(plan, { cookie, graceMs }, child.events, mayBegin)
     if (launched.state !== 'started') return
     const { pid } = launched.process
+    // At once: the command may be about to kill whoever started it.
+    this.#ledger.write(id, { pid })
     const start = this.#linux?.read(pid)?.start
     const tracked = this.#live.own({ pid, cookie, graceMs, program: plan.argv[0] }, { left: nothing, gone: nothing, leaderGone: nothing })
+    const started = { pid, ...(start !== undefined && { start }) }
+    this.#ledger.write(id, started)
     this.#untold.set(id, child)
-    child.own(
-      { pid, ...(start !== undefined && { start }) },
-      {
-        told: () => this.#untold.delete(id),
-        ended: () => {
-          tracked.tree.leaderEnded()
-          this.#live.settled(tracked)
-        },
+    child.own(started, {
+      told: () => this.#untold.delete(id),
+      ended: () => {
+        tracked.tree.leaderEnded()
+        this.#live.settled(tracked)
       },
-    )
+    })
     // Its input waits for whoever is told.
     if (plan.stdin.kind === 'fifo') child.tell()
     if (claim === undefined) return

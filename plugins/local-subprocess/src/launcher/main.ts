@@ -1,10 +1,11 @@
-import { rmSync } from 'node:fs'
+import { openSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { type DescriptorLimit, restoring } from '../launch/descriptor-limit.ts'
 import { encodeFrame, FrameReader } from '../launch/frames.ts'
 import { type Commission, type Greeting, type HostMessage, hostMessage, type LauncherMessage, PROTOCOL_VERSION } from '../launch/messages.ts'
+import { StartLedger } from '../launch/start-ledger.ts'
 import { runProgram } from '../run-program.ts'
 import { Children } from './children.ts'
 import { closeInherited } from './inherited-descriptors.ts'
@@ -59,7 +60,7 @@ process.on('uncaughtException', ({ stack, message }) => {
   void setTimeout(LAST_WORD_MS).then(leave)
 })
 
-const children = new Children(commission, say)
+const children = new Children(commission, openLedger(commission.ledger), say)
 const reader = new FrameReader()
 
 function hear(message: HostMessage): void {
@@ -70,6 +71,15 @@ function hear(message: HostMessage): void {
   else {
     isDismissed = true
     socket.end()
+  }
+}
+
+/** A cleaner may have taken it already, with all of the directory: then nothing is written down. */
+function openLedger(name: string): Pick<StartLedger, 'write'> {
+  try {
+    return new StartLedger(openSync(name, 'r+'))
+  } catch {
+    return { write: () => undefined }
   }
 }
 

@@ -1,16 +1,26 @@
 // A launcher that greets as it should, and then does something else with the first command it is given.
 import { spawn } from 'node:child_process'
-import { unlinkSync } from 'node:fs'
+import { openSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { encodeFrame, FrameReader } from '../../dist/launch/frames.js'
 import { HostLauncher } from '../../dist/launch/host-launcher.js'
+import { StartLedger } from '../../dist/launch/start-ledger.js'
+import { LinuxTable } from '../../dist/tree/linux-table.js'
 
-const { socket: path, token, version } = JSON.parse(await text(process.stdin))
+const { socket: path, ledger: ledgerPath, token, version } = JSON.parse(await text(process.stdin))
 const socket = connect(path)
 const say = (message) => socket.write(encodeFrame(message))
 const leave = () => process.kill(process.pid, 'SIGKILL')
 const nothing = () => undefined
+const ledger = new StartLedger(openSync(ledgerPath, 'r+'))
+
+function start({ id, claim, plan }, exited) {
+  const events = { started: nothing, failed: nothing, revoked: nothing, exited, fault: nothing }
+  const { pid } = new HostLauncher(spawn, process.platform).launch(plan, {}, events).process
+  unlinkSync(claim)
+  return () => ledger.write(id, { pid, start: new LinuxTable('').read(pid)?.start })
+}
 
 const ways = {
   /** What nobody understands. */
@@ -38,12 +48,23 @@ const ways = {
     unlinkSync(claim)
     leave()
   },
-  /** Dies with the program started, and nobody told. */
-  started({ claim, plan }) {
-    const events = { started: nothing, failed: nothing, revoked: nothing, exited: nothing, fault: nothing }
-    new HostLauncher(spawn, process.platform).launch(plan, {}, events)
-    unlinkSync(claim)
+  /** Dies with the program started, nobody told, and nothing written down. */
+  started(message) {
+    start(message, nothing)
     leave()
+  },
+  /** Dies with the program started and written down, and nobody told. */
+  noted(message) {
+    start(message, nothing)()
+    leave()
+  },
+  /** The same, with the program at its end. */
+  ended(message) {
+    start(message, leave)()
+  },
+  /** The same without a note. */
+  forgotten(message) {
+    start(message, leave)
   },
 }
 
