@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { type ClientRequest, request } from 'node:http'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { connect, type OverHttp, serveHttp, statusOf } from './mcp/over-http.ts'
@@ -92,6 +92,41 @@ it('CP-14 half a request whose peer vanishes is nothing, and its session ends in
   await written
   await two.bash('true')
   half.destroy()
+  await one.client.close()
+  const pid = readFileSync(path.join(server.cwd, 'job'), 'utf8').trim()
+  expect(textOf(await two.bash(untilGone(pid)))).toBe('gone\n')
+})
+
+it('CP-14 a call that is cancelled, alone or of a batch, leaves no connection behind, and its session ends in time', async () => {
+  const server = await serveHttp({ idleMs: 1_000 })
+  const [one, two] = [await connect(server, server.token), await connect(server, server.token)]
+  started(await one.bash('echo $$ > job; exec sleep 60', { run_in_background: true }))
+  const stream = async (name: string, wrap: (call: string) => string): Promise<{ readonly text: () => string; readonly ended: Promise<unknown> }> => {
+    const call = asked(server, 'POST', one.transport.sessionId, { 'mcp-protocol-version': '2025-03-26' })
+    call.end(wrap(bash(`echo > ${name}; exec sleep 60`)))
+    const [response] = (await once(call, 'response')) as [IncomingMessage]
+    let text = ''
+    response.on('data', (chunk: Buffer) => {
+      text += String(chunk)
+    })
+    const ended = once(response, 'end')
+    await two.bash(`until test -e ${name}; do sleep 0.02; done`)
+    return { text: () => text, ended }
+  }
+  const cancel = async (): Promise<number> => {
+    const session = { authorization: `Bearer ${server.token}`, 'mcp-session-id': one.transport.sessionId ?? '' }
+    return statusOf(server.url, 'POST', session, JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } }))
+  }
+  const alone = await stream('alone', (call) => call)
+  expect(await cancel()).toBe(202)
+  await alone.ended
+  expect(alone.text()).not.toContain('"id":7')
+  // The others of its batch are answered first.
+  const batch = await stream('batch', (call) => `[${call},${PING.replace('"id":1', '"id":8')}]`)
+  expect(await cancel()).toBe(202)
+  await batch.ended
+  expect([batch.text().includes('"id":8'), batch.text().includes('"id":7')]).toEqual([true, false])
+  expect(textOf(await one.bash('echo on'))).toBe('on\n')
   await one.client.close()
   const pid = readFileSync(path.join(server.cwd, 'job'), 'utf8').trim()
   expect(textOf(await two.bash(untilGone(pid)))).toBe('gone\n')

@@ -6,6 +6,7 @@ import { Connection } from './connection.ts'
 import type { Attendant, Endpoint } from './endpoint.ts'
 import { McpServerError } from './errors.ts'
 import { refusalOf } from './http-guard.ts'
+import { PostStreams } from './post-streams.ts'
 import { SharedSession } from './shared-session.ts'
 import type { World } from './world.ts'
 
@@ -122,6 +123,7 @@ export class HttpEndpoint implements Endpoint {
       },
       maxRequestBodySize: config.maxMessageBytes,
     })
+    endCancelled(transport)
     const client: Client = { connection, transport, open: 0, idle: undefined }
     this.connections.set(id, connection)
     this.#clients.set(id, client)
@@ -162,6 +164,19 @@ export class HttpEndpoint implements Endpoint {
       if (client.open > 0 || client.connection.scope.closed) return
       client.idle = setTimeout(() => void client.connection.close(), idleMs)
     })
+  }
+}
+
+/** Before the protocol is there, which calls what it finds before itself. */
+function endCancelled(transport: StreamableHTTPServerTransport): void {
+  const streams = new PostStreams((id) => transport.closeSSEStream(id))
+  transport.onmessage = (message, extra) => {
+    if (extra?.requestInfo !== undefined) streams.received(message, extra.requestInfo)
+  }
+  const send = transport.send.bind(transport)
+  transport.send = async (message, options) => {
+    await send(message, options)
+    if (!('method' in message) && message.id !== undefined) streams.answered(message.id)
   }
 }
 

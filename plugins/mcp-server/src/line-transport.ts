@@ -196,7 +196,13 @@ export class LineTransport implements Transport {
     this.#write({ jsonrpc: '2.0', id, error: { code, message } }).catch((error: unknown) => this.onerror?.(error as Error))
   }
 
+  /** A client that reads nothing, and goes on asking, would fill the memory. */
   #write(message: object): Promise<void> {
+    const unread = this.#output.writableLength
+    if (unread > this.limits.maxMessageBytes) {
+      this.#lost(new Error(`the client has left ${unread} bytes unread, more than a message may have`))
+      return Promise.resolve()
+    }
     return new Promise((resolve, reject) => {
       const done = (error: Error | null | undefined): void => (error ? reject(error) : resolve())
       Writable.prototype.write.call(this.#output, `${JSON.stringify(message)}\n`, 'utf8', done)

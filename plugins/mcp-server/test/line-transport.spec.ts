@@ -176,3 +176,19 @@ it('CP-14 when the input ends and nobody answers it closes after its time; at on
   // Who answers late is not told off.
   await lost.transport.send({ jsonrpc: '2.0', id: 1, result: {} })
 })
+
+it('CP-14 a client that asks and asks, and reads nothing, has its session ended', async () => {
+  const { transport, faults, closed } = await opened({ maxMessageBytes: 1_024 })
+  for (let id = 0; id < 100; id++) void transport.send({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(1_000) } })
+  await closed
+  expect(faults.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^the client has left \d+ bytes unread, more than a message may have$/),
+  ])
+})
+
+it('CP-14 one that reads is told of anything, however much that is', async () => {
+  const { transport, faults, output } = await opened({ maxMessageBytes: 1_024 })
+  output.resume()
+  for (let id = 0; id < 100; id++) await transport.send({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(10_000) } })
+  expect(faults).toEqual([])
+})
