@@ -89,6 +89,7 @@ export class Runtime {
       descriptorLimit: world.descriptorLimit,
       commission: { host: world.host, nonce: this.nonce, cookieVariable: COOKIE_VARIABLE, killWaitMs: settings.killWaitMs },
       randomName: () => world.randomName(),
+      user: () => world.user(),
       ready: () => this.channels.stock.prepare(),
     })
     const runAside = (file: string, args: readonly string[]): Promise<void> =>

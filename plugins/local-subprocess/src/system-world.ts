@@ -47,6 +47,7 @@ export function systemWorld(): World {
     runSync: (file, args) => void runProgramSync(file, args),
     files: systemFiles,
     randomName: () => randomBytes(16).toString('hex'),
+    user: () => `${process.geteuid?.()}:${process.getegid?.()}`,
     owner: ownerRecord(pid, start),
     isAlive: (owner) => (start === undefined ? answers(owner.pid) : linux?.read(owner.pid)?.start === owner.start),
     onHostExit: onProcessExit,

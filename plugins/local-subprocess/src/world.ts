@@ -40,6 +40,8 @@ export interface World {
   readonly files: SpillFiles
   /** 128 random bits, fit for a file name. */
   randomName(): string
+  /** Who the host is to the system at this moment. */
+  user(): string
   /** Says whose a private directory is. */
   readonly owner: Owner
   /** Whether the process that owns a directory is there; asked only of owners on this machine, in this boot and namespace. */

@@ -300,7 +300,8 @@ describe('where files or FIFOs cannot be made', () => {
       }
       expect(full.said.filter(({ level }) => level === 'warn')).toHaveLength(1)
       await full.close()
-      const earlier = await openProvider({ settings: { spillDirectory: small } })
+      // A launcher has a file open there, which keeps the file system as it is.
+      const earlier = await openProvider({ settings: { spillDirectory: small, launcher: 'host' } })
       await earlier.subprocess.spawn(sh('true')).done
       await earlier.runtime.channels.stock.idle()
       await subprocess.spawn(spec(['mount', '-o', 'remount,bind,ro', small])).done

@@ -176,3 +176,23 @@ describe('what can be seen of the launcher', () => {
     }
   })
 })
+
+it.runIf(process.geteuid?.() === 0)(
+  'LN-08 a host that has laid down its rights gives none of them to a command, and the launcher serves it again later',
+  async () => {
+    const opened = await openLaunched()
+    const user = async (): Promise<string> => {
+      const handle = opened.subprocess.spawn(sh('echo $(id -u) $PPID'))
+      await handle.done
+      return textOf(handle)
+    }
+    expect(await user()).toBe(`0 ${opened.launcher}\n`)
+    process.seteuid?.(65_534)
+    try {
+      expect(await user()).toBe(`65534 ${process.pid}\n`)
+    } finally {
+      process.seteuid?.(0)
+    }
+    expect(await user()).toBe(`0 ${opened.launcher}\n`)
+  },
+)

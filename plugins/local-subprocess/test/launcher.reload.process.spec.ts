@@ -92,7 +92,7 @@ describe('the private directory', () => {
     const other = mkdtempSync(join(tmpdir(), 'reload-test-'))
     onTestFinished(() => rmSync(other, { recursive: true, force: true }))
     const opened = await openLaunched()
-    opened.runtime.adopt({ ...opened.runtime.settings, spillDirectory: other }, opened.runtime.warnings.log)
+    opened.runtime.adopt({ ...opened.runtime.settings, spillDirectory: other, pipeDirectories: [other] }, opened.runtime.warnings.log)
     expect(await parentOf(opened)).toBe(opened.launcher)
     expect(readdirSync(other)).toHaveLength(1)
     await opened.close()

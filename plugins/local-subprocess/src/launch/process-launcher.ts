@@ -39,6 +39,8 @@ export interface ProcessLauncherParts {
   /** What children are to have; undefined where it is known to be the launcher's own, and where it is not known. */
   readonly descriptorLimit: DescriptorLimit | undefined
   randomName(): string
+  /** Whose rights the host has now. */
+  user(): string
   /** A launcher is there from now on. */
   ready(): void
 }
@@ -49,6 +51,8 @@ export interface ProcessLauncherParts {
  */
 export class ProcessLauncher implements Launcher {
   readonly #parts: ProcessLauncherParts
+  /** That of the launcher. */
+  #user: string | undefined
   #enabled = false
   #connection: LauncherConnection | undefined
   #connecting: Promise<void> | undefined
@@ -80,7 +84,8 @@ export class ProcessLauncher implements Launcher {
   }
 
   launch(plan: LaunchPlan, terms: LaunchTerms, events: LaunchEvents): Launched {
-    const connection = this.#enabled ? this.#connection : undefined
+    // A host that has laid down rights, or taken on others, does not mean those of its launcher.
+    const connection = this.#enabled && this.#user === this.#parts.user() ? this.#connection : undefined
     return (connection === undefined || needsHost(plan) ? this.#parts.host : connection).launch(plan, terms, events)
   }
 
@@ -147,10 +152,12 @@ export class ProcessLauncher implements Launcher {
     try {
       // A cleaner may have taken the one there was.
       directory().renew()
+      const user = this.#parts.user()
       const welcomed = await this.#welcome(patience.signal)
       const { limitFault } = welcomed.greeting
       if (limitFault !== undefined)
         warnings.log.debug({ fault: limitFault }, 'cannot restore the limit of open descriptors; commands have that of the host')
+      this.#user = user
       this.#connection = new LauncherConnection(welcomed, { clock, claims }, (unbegun, why) => this.#ended(unbegun, why))
       // It is dismissed, and nothing is made ahead for it.
       if (this.#closed) return
