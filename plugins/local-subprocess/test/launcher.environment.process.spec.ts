@@ -189,7 +189,7 @@ it.runIf(process.geteuid?.() === 0)(
     expect(await user()).toBe(`0 ${opened.launcher}\n`)
     process.seteuid?.(65_534)
     try {
-      expect(await user()).toBe(`65534 ${process.pid}\n`)
+      expect(await user()).toBe(`65534\n${process.pid}\n`)
     } finally {
       process.seteuid?.(0)
     }
