@@ -177,23 +177,19 @@ describe('what can be seen of the launcher', () => {
   })
 })
 
-it.runIf(process.geteuid?.() === 0)(
-  'LN-08 a host that has laid down its rights gives none of them to a command, and the launcher serves it again later',
-  async () => {
-    const opened = await openLaunched()
-    const user = async (): Promise<string> => {
-      // No shell for the first: most of them lay down rights that are not those of the real user.
-      const [id, parent] = [opened.subprocess.spawn(spec(['id', '-u'])), opened.subprocess.spawn(sh('echo $PPID'))]
-      await Promise.all([id.done, parent.done])
-      return textOf(id) + textOf(parent)
-    }
-    expect(await user()).toBe(`0\n${opened.launcher}\n`)
-    process.seteuid?.(65_534)
-    try {
-      expect(await user()).toBe(`65534\n${process.pid}\n`)
-    } finally {
-      process.seteuid?.(0)
-    }
-    expect(await user()).toBe(`0\n${opened.launcher}\n`)
-  },
-)
+it.runIf(process.geteuid?.() === 0)('LN-08 a host that has laid down its rights gives none of them to a command', async () => {
+  const opened = await openLaunched()
+  const user = async (): Promise<string> => {
+    // No shell for the first: most of them lay down rights that are not those of the real user.
+    const [id, parent] = [opened.subprocess.spawn(spec(['id', '-u'])), opened.subprocess.spawn(sh('echo $PPID'))]
+    await Promise.all([id.done, parent.done])
+    return textOf(id) + textOf(parent)
+  }
+  expect(await user()).toBe(`0\n${opened.launcher}\n`)
+  process.seteuid?.(65_534)
+  try {
+    expect(await user()).toBe(`65534\n${process.pid}\n`)
+  } finally {
+    process.seteuid?.(0)
+  }
+})
