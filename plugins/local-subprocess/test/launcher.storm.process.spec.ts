@@ -32,6 +32,8 @@ it.each([1, 2])(
     appendFileSync(ran, '')
     await subprocess.spawn(sh('true')).done
     await runtime.channels.stock.idle()
+    // Those of the command go at the end of the turn.
+    await new Promise((resolve) => setImmediate(resolve))
     const before = { host: descriptorsOf('self').length, launcher: descriptorsOf(launcher).length }
     const shared = new AbortController()
     const settlements = new Map<number, string[]>()
