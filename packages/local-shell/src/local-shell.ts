@@ -47,6 +47,7 @@ export class LocalShell implements Shell {
   /**
    * Spawns before anything is awaited. False if nothing was started, for what can be a fault of the directory or of the program: whoever looks at
    * them can say which, and the program may be somewhere else by now. Nothing of the execution is settled then.
+   * @throws the reason of an abort before there was a process, as from any preparation
    */
   async #startsAtOnce(execution: LocalExecution, spec: ShellSpec, cause: FirstCause, ready: Prepared): Promise<boolean> {
     let started: SubprocessHandle
@@ -59,7 +60,14 @@ export class LocalShell implements Shell {
     }
     // A start may take its time, and be called off.
     cause.onRecorded(() => started.terminate())
-    if (!(await started.started) && (await started.done.then(() => false, canBeOfPath))) return false
+    if (!(await started.started)) {
+      const isOfPath = await started.done.then(() => false, canBeOfPath)
+      if (cause.recorded === 'abort') {
+        cause.close()
+        throw spec.signal?.reason
+      }
+      if (isOfPath) return false
+    }
     await execution.run(started, cause, ready.aftermath)
     return true
   }

@@ -1,5 +1,7 @@
+import { getEventListeners } from 'node:events'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SubprocessError } from '@tenon/subprocess'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Executor, withExecutor } from './executor.ts'
 import { spawnFailed } from './scripted-subprocess.ts'
@@ -54,6 +56,16 @@ describe('a launch of which nothing has to be waited for', () => {
       })
     }),
   )
+
+  it('SH-12 an abort before there is a process rejects with the identical reason', () =>
+    withKnownProgram(async ({ execute, processes }) => {
+      processes.startFails = new SubprocessError('ABORTED_BEFORE_SPAWN', 'bash was not started')
+      const controller = new AbortController()
+      const starting = execute({ command: 'true', signal: controller.signal })
+      controller.abort('why')
+      await expect(starting).rejects.toBe('why')
+      expect(getEventListeners(controller.signal, 'abort')).toEqual([])
+    }))
 
   it('SH-12 nothing is tried again for a caller who has gone meanwhile', () =>
     withKnownProgram(async ({ execute, processes }) => {

@@ -1,4 +1,4 @@
-import { ShellError } from '@tenon/shell'
+import { ShellError, type ShellExecution } from '@tenon/shell'
 import type { Played, Scene } from './play.ts'
 import type { Random } from './random.ts'
 import type { World } from './world.ts'
@@ -22,7 +22,11 @@ const refusals: Readonly<Record<string, (world: World) => Promise<string[]>>> = 
     const reason = new Error('a reason')
     const executing = shell.execute(shell.resolve({ command: 'echo never', signal: own.signal }))
     own.abort(reason)
-    return unless(await rejection(executing), reason)
+    // Without a launcher there is a process already, which is ended.
+    const outcome = await executing.catch((error: unknown) => error)
+    return outcome === reason || (outcome as ShellExecution).status === undefined
+      ? unless(outcome, reason)
+      : unless((await (outcome as ShellExecution).result()).aborted, true)
   },
   async 'a directory that is missing'({ shell, session }) {
     return unless(await code(shell.execute(shell.resolve({ command: 'true', workdir: '/nowhere', signal: session.signal }))), 'SHELL_BAD_CWD')
