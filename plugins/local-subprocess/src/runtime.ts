@@ -43,8 +43,8 @@ export class Runtime {
   readonly directory: PrivateDirectory
   /** For names: FIFOs, and the socket of the launcher. The same where both are to be in one place. */
   pipes: PrivateDirectory
-  readonly #directoryIn: (bases: readonly string[]) => PrivateDirectory
-  readonly #directories = new Set<PrivateDirectory>()
+  /** For names alone. */
+  readonly #apart: PrivateDirectory
   readonly channels: ChannelParts
   readonly watch: Watch
   readonly launcher: ProcessLauncher
@@ -66,14 +66,11 @@ export class Runtime {
     this.warnings = new Warnings(log)
     const { platform, table, clock, send, run, runSync } = world
     world.spare.hold()
-    this.#directoryIn = (bases) => {
-      const directory = new PrivateDirectory(bases, JSON.stringify(world.owner), (path) => this.launcher.directoryMade(path))
-      this.#directories.add(directory)
-      return directory
-    }
-    this.directory = this.#directoryIn([settings.spillDirectory])
-    this.pipes = this.directory
-    this.#placePipes(settings)
+    const directoryIn = (bases: readonly string[]): PrivateDirectory =>
+      new PrivateDirectory(bases, JSON.stringify(world.owner), (path) => this.launcher.directoryMade(path))
+    this.directory = directoryIn([settings.spillDirectory])
+    this.#apart = directoryIn(settings.pipeDirectories)
+    this.pipes = this.#pipesFor(settings)
     this.watch = new Watch(table, clock, world.host)
     this.live = new LiveTrees({ platform, table, clock, watch: this.watch, aborts: this.aborts, send, run, runSync })
     // A name that is gone can still be opened by way of /proc/self/fd, but not by way of the /dev/fd of others.
@@ -82,7 +79,7 @@ export class Runtime {
       host: world.hostLauncher,
       start: world.startLauncher,
       directory: () => this.pipes,
-      directories: () => [...this.#directories].flatMap(({ made }) => made),
+      directories: () => this.#directories.flatMap(({ made }) => made),
       clock,
       warnings: this.warnings,
       claims: !keepsNames,
@@ -120,20 +117,17 @@ export class Runtime {
     this.channels.shelf.limits = settings
     this.launcher.enable(settings.launcher === 'process')
     const before = this.pipes
-    const isElsewhere = this.directory.move([settings.spillDirectory])
-    const arePipesMoved = this.#placePipes(settings)
-    if (this.pipes !== before || arePipesMoved || (this.pipes === this.directory && isElsewhere)) this.channels.stock.clear()
+    const moved = [this.directory.move([settings.spillDirectory]) && this.directory, this.#apart.move(settings.pipeDirectories) && this.#apart]
+    this.pipes = this.#pipesFor(settings)
+    if (this.pipes !== before || moved.includes(this.pipes)) this.channels.stock.clear()
   }
 
-  /** True for pipes that stay apart, and are in another place. */
-  #placePipes({ spillDirectory, pipeDirectories }: Settings): boolean {
-    if (pipeDirectories[0] === spillDirectory) {
-      this.pipes = this.directory
-      return false
-    }
-    if (this.pipes !== this.directory) return this.pipes.move(pipeDirectories)
-    this.pipes = this.#directoryIn(pipeDirectories)
-    return false
+  #pipesFor({ spillDirectory, pipeDirectories }: Settings): PrivateDirectory {
+    return pipeDirectories[0] === spillDirectory ? this.directory : this.#apart
+  }
+
+  get #directories(): readonly PrivateDirectory[] {
+    return [this.directory, this.#apart]
   }
 
   /** Marks the processes of one spawn; names its data too. */
@@ -155,7 +149,7 @@ export class Runtime {
     await this.launcher.close(failures.length === 0)
     // Nothing is looked for any more, and to remove a directory takes a descriptor.
     this.world.spare.release()
-    await Promise.all([...this.#directories].map((directory) => directory.remove())).catch((error: unknown) =>
+    await Promise.all(this.#directories.map((directory) => directory.remove())).catch((error: unknown) =>
       this.warnings.log.warn({ err: error }, 'cannot remove the private directory'),
     )
     this.#forgetExit()
