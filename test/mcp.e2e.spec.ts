@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Progress } from '@modelcontextprotocol/sdk/types.js'
 import { expect, it } from 'vitest'
@@ -88,11 +89,12 @@ it('CP-14 progress carries the newest line of output, and only to who asks', asy
 })
 
 it('CP-14 a notice is a message at once, and part of the next result, exactly once', async () => {
-  const { bash, messages } = await serve()
+  const { bash, cwd, messages } = await serve()
   const told = messages.next()
-  expect(textOf(await bash('echo done', { run_in_background: true }))).toBe('started background job bash-1')
+  expect(textOf(await bash('until test -e go; do sleep 0.02; done', { run_in_background: true }))).toBe('started background job bash-1')
+  await writeFile(path.join(cwd, 'go'), '')
   const notice = await told
-  expect(notice).toMatch(/^background job bash-1 \(bash: echo done\) finished \[status: completed, exit code: 0\]/)
+  expect(notice).toMatch(/^background job bash-1 \(bash: until .*\) finished \[status: completed, exit code: 0\]/)
   const [one, two] = [await bash('true'), await bash('true')]
   expect(one.content.map((block) => (block.type === 'text' ? block.text : block))).toEqual(['(no output)', notice])
   expect(two.content).toHaveLength(1)
