@@ -145,3 +145,22 @@ it('CP-14 a client that goes away while the server waits for tools ends the prog
   server.stdin.end()
   expect(await server.exit).toBe(0)
 })
+
+it.each([
+  ['is taken away', `${TOOLS}`],
+  ['gets another transport', `${TOOLS}  server: { use: mcp-server, with: { transport: http, port: 0 } }\n`],
+])('CP-14 when the row that serves %s the session is over, and the log says why', async (_what, edited) => {
+  const server = await pipe({ catalog: `${TOOLS}  server: mcp-server\n`, files: { 'count.js': COUNT }, args: ['--watch'] })
+  await initialize(server)
+  await writeFile(path.join(server.cwd, 'tenon.yaml'), edited)
+  expect(await server.exit).toBe(0)
+  expect(server.stderr()).toContain('the row "server" serves standard input and output no more: the session is over')
+})
+
+it('CP-13 a client that goes away is no reason for words', async () => {
+  const server = await pipe({ catalog: `${TOOLS}  server: mcp-server\n`, files: { 'count.js': COUNT } })
+  await initialize(server)
+  server.stdin.end()
+  expect(await server.exit).toBe(0)
+  expect(server.stderr()).not.toContain('the session is over')
+})

@@ -12,7 +12,7 @@ const OWN = { server: 'tenon:mcp', streams: 'tenon:standard-streams' } as const
 interface StandardStreams {
   readonly row: string
   readonly process: Pick<Io, 'stdin' | 'stdout' | 'stderr'>
-  released(): void
+  released(by: 'client' | 'row'): void
 }
 const StandardStreams = capability<StandardStreams>('standard-streams')
 
@@ -43,7 +43,7 @@ export function stdioFaults(composition: Composition): readonly Diagnostic[] {
 
 /**
  * Gives standard input and output to the row of the composition that serves over them, or to one of the program's own; to no other, whatever
- * edits bring. `over` resolves when the session has ended.
+ * edits bring. `over` resolves when the session has ended; that the row has ended it, by an edit, is told.
  * @throws NotActiveError
  */
 export async function serveStandardStreams(
@@ -52,10 +52,14 @@ export async function serveStandardStreams(
   tell: (text: string) => void,
 ): Promise<{ readonly over: Promise<void> }> {
   const row = stdioServers(composition)[0]?.id ?? OWN.server
-  let released = (): void => undefined
+  let end = (): void => undefined
   const over = new Promise<void>((resolve) => {
-    released = resolve
+    end = resolve
   })
+  const released = (by: 'client' | 'row'): void => {
+    if (by === 'row' && !kernel.scope.closed) tell(`the row "${row}" serves standard input and output no more: the session is over`)
+    end()
+  }
   const streams = definePlugin({
     name: 'standard-streams',
     provides: [StandardStreams],

@@ -10,7 +10,7 @@ export interface StandardStreams {
   readonly row: string
   /** Such as `process`. */
   readonly process: { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable }
-  /** The session is over, and the row uses them no more: the client has gone, or the row was removed. */
-  released(): void
+  /** The session is over, and the row uses them no more: the client has gone, or the row has, was disabled or has another transport. */
+  released(by: 'client' | 'row'): void
 }
 export const StandardStreams = capability<StandardStreams>('standard-streams')

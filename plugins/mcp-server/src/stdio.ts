@@ -17,6 +17,7 @@ export class StdioEndpoint implements Endpoint {
   #client: Client | undefined
   #attendant: Attendant | undefined
   #told: string | undefined
+  #leaves: 'client' | 'row' = 'client'
 
   constructor(pid: number) {
     this.#pid = pid
@@ -49,6 +50,7 @@ export class StdioEndpoint implements Endpoint {
   }
 
   async close(): Promise<void> {
+    this.#leaves = 'row'
     await this.#client?.connection.close()
   }
 
@@ -61,7 +63,7 @@ export class StdioEndpoint implements Endpoint {
     const restore = divert(process.stdout, process.stderr)
     connection.scope.defer(() => {
       restore()
-      released()
+      released(this.#leaves)
     })
     transport.listen()
     return { connection, transport }
