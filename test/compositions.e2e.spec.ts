@@ -50,9 +50,12 @@ it.each(catalogs)('CP-01 %s boots, is inspected, runs a command, and closes with
   const idle = expect.stringContaining('row "mcp" serves nothing')
   expect(logged).toEqual(name === 'mcp.yaml' ? [idle, idle] : [])
   const { report, said, after } = JSON.parse(stdout) as Told
+  const { descriptors, ...left } = after
   expect(report.settled).toBe(true)
   expect(report.rows.filter(({ phase }) => phase !== 'active')).toEqual([])
   expect(Object.fromEntries(report.rows.map(({ id, plugin, bindings, offers }) => [id, { plugin, bindings, offers }]))).toMatchSnapshot()
   expect(said).toBe(report.provisions.tools === undefined ? undefined : 'here\n')
-  expect(after).toEqual({ resources: [], listeners: {}, children: 0, descriptors: 0 })
+  expect(left).toEqual({ resources: [], listeners: {}, children: 0 })
+  // How many more than after the first round.
+  expect(descriptors).toBeLessThanOrEqual(0)
 })

@@ -27,6 +27,7 @@ const round = async () => {
 
 // The first round loads what stays loaded: modules, and what Node keeps for them.
 await round()
+await new Promise((resolve) => setImmediate(resolve))
 const before = { listeners: listeners(), descriptors: descriptors() }
 const { report, said } = await round()
 await new Promise((resolve) => setImmediate(resolve))

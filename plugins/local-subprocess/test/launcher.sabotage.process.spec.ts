@@ -9,6 +9,9 @@ import { sh } from './open-provider.ts'
 import { random } from './random.ts'
 
 const SPAWNS = 600
+const BATCH = 200
+
+const wasLost = ({ facts }: { facts: object | string }): boolean => typeof facts === 'object' && 'lost' in facts && facts.lost === true
 
 /** To a launcher that may have ended meanwhile. */
 function send(pid: number, signal: NodeJS.Signals): void {
@@ -50,7 +53,7 @@ it.each([1, 2])(
       }
     })()
     const one = async (index: number) => {
-      await setTimeout(next() * 5_000)
+      await setTimeout(next() * 1_500)
       const abort = new AbortController()
       const handle = subprocess.spawn(
         sh(`echo ${index} >> ${ran}; echo ${index}; exec sleep ${next() < 0.5 ? '0' : '0.3'}`, { signal: abort.signal }),
@@ -66,7 +69,11 @@ it.each([1, 2])(
       if (typeof facts === 'object' && facts.exitCode === 0) expect(textOf(handle)).toBe(`${index}\n`)
       return { index, facts }
     }
-    const results = await Promise.all(Array.from({ length: SPAWNS }, (_, index) => one(index)))
+    const results: Awaited<ReturnType<typeof one>>[] = []
+    // On a busy machine a new launcher takes as long as many commands: they go on until enough have met with one that was lost.
+    while (results.length < SPAWNS || losses < 3 || !results.some(wasLost)) {
+      results.push(...(await Promise.all(Array.from({ length: BATCH }, (_, at) => one(results.length + at)))))
+    }
     isOver = true
     await sabotage
     const begun = readFileSync(ran, 'utf8').split('\n').slice(0, -1).map(Number)
@@ -77,8 +84,6 @@ it.each([1, 2])(
     expect(refused.filter(({ index }) => begun.includes(index))).toEqual([])
     const known = results.filter(({ facts }) => typeof facts === 'object' && facts.exitCode === 0)
     expect(known.filter(({ index }) => !begun.includes(index))).toEqual([])
-    expect(losses).toBeGreaterThan(2)
-    expect(results.some(({ facts }) => typeof facts === 'object' && facts.lost === true)).toBe(true)
     expect(known.length).toBeGreaterThan(SPAWNS / 4)
     await expect.poll(() => [runtime.live.size, runtime.starting.size, runtime.open.size]).toEqual([0, 0, 0])
     expect(warnings).toEqual([])
