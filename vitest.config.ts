@@ -9,6 +9,9 @@ const shared = {
   ssr: { resolve: { conditions, externalConditions: conditions } },
 }
 
+/** Of the kernel, and long: in a worker of their own they do not run when all others have ended. */
+const long = ['packages/kernel/test/model/**/*.spec.ts', 'packages/kernel/test/types.compile.spec.ts']
+
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/counts-reporter.ts'],
@@ -20,7 +23,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{packages,plugins}/*/test/**/*.spec.ts', 'catalog/test/**/*.spec.ts', 'test/**/*.spec.ts'],
-          exclude: ['**/*.process.spec.ts', '**/*.e2e.spec.ts', '**/node_modules/**', '**/.cache/**'],
+          exclude: ['**/*.process.spec.ts', '**/*.e2e.spec.ts', '**/node_modules/**', '**/.cache/**', ...long],
           isolate: false,
           testTimeout: 20_000,
         },
@@ -33,6 +36,7 @@ export default defineConfig({
             '{packages,plugins}/*/test/**/*.{process,e2e}.spec.ts',
             'catalog/test/**/*.{process,e2e}.spec.ts',
             'test/**/*.{process,e2e}.spec.ts',
+            ...long,
           ],
           exclude: ['**/node_modules/**', '**/.cache/**'],
           testTimeout: 60_000,
@@ -43,7 +47,13 @@ export default defineConfig({
         test: {
           // The same, with commands started by the host itself and not by the launcher beside it.
           name: 'host-launch',
-          include: ['plugins/local-{subprocess,bash}/test/**/*.{process,e2e}.spec.ts', 'packages/local-shell/test/**/*.process.spec.ts'],
+          // Of the shell what depends on who starts it.
+          include: [
+            'plugins/local-subprocess/test/**/*.{process,e2e}.spec.ts',
+            'plugins/local-bash/test/*.{conformance,ends}.process.spec.ts',
+            'plugins/local-bash/test/bash.host.e2e.spec.ts',
+            'packages/local-shell/test/**/*.process.spec.ts',
+          ],
           exclude: ['**/node_modules/**', '**/launcher.*.spec.ts'],
           env: { TENON_TEST_LAUNCHER: 'host', TENON_MIXED_COMMANDS: '1000' },
           testTimeout: 60_000,

@@ -115,7 +115,7 @@ describe('a launch of which nothing has to be waited for', () => {
 
   it('SH-53 without a deadline has no timer, with one a single one that goes with it', () =>
     withKnownProgram(async ({ execute, processes }) => {
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
       try {
         await execute({ command: 'true', onExpiry: 'none' })
         expect(vi.getTimerCount()).toBe(0)

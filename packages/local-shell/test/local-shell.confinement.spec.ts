@@ -109,7 +109,7 @@ describe('a confining executor', () => {
         confinement.gate = new Promise((resolve) => {
           open = resolve
         })
-        vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+        vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
         const controller = new AbortController()
         const running = execute({ command: 'x'.repeat(100_000), signal: controller.signal, timeoutMs: 60_000 }).then(
           (execution) => execution.status,

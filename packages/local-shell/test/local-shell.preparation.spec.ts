@@ -57,7 +57,7 @@ describe('preparation', () => {
 
   it("SH-13 the time of preparation counts against the process's deadline", () =>
     withExecutor({}, async ({ execute, processes }) => {
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
       processes.programs = async () => {
         vi.advanceTimersByTime(150)
         return process.execPath
@@ -155,7 +155,7 @@ describe('preparation', () => {
   it('SH-53 whatever fails, timers and listeners are gone', () =>
     withExecutor({}, async ({ execute, processes, directory }) => {
       const { signal } = new AbortController()
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
       const request = { command: '', signal, timeoutMs: 60_000 }
       await expect(execute({ ...request, workdir: join(directory, 'no') })).rejects.toMatchObject({ code: 'SHELL_BAD_CWD' })
       processes.startFails = new Error('EAGAIN')

@@ -54,7 +54,7 @@ describe('the deadline of a request', () => {
 
   it('SH-03 no value fires at once: each fires when it says, also the longest there is', () =>
     withExecutor({ config: { maxTimeoutMs: MOST } }, async ({ execute, processes }) => {
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
       for (const [asked, effective] of [
         [1, 1],
         [99_999, 99_999],
@@ -76,7 +76,7 @@ describe('the deadline of a request', () => {
 
   it('SH-07 with onExpiry none there is a timer during the preparation only, whatever the deadline', () =>
     withExecutor({}, async ({ execute, processes }) => {
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
       processes.programs = async () => {
         expect(vi.getTimerCount()).toBe(1)
         return process.execPath
