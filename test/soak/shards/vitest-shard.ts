@@ -3,7 +3,7 @@ import type { ShardResult } from './run-shards.ts'
 
 /** Runs one spec file in a vitest of its own: memory and compiled code of one shard are no matter of the next. */
 export function vitestShard(spec: string, env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ShardResult> {
-  const args = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--reporter=default', spec]
+  const args = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', spec]
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { env: { ...process.env, ...env, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
     // With its workers: one that is in the middle of a long test does not look up when its parent goes.
