@@ -135,3 +135,13 @@ function isAlive(pid: number): boolean {
     return false
   }
 }
+
+it('CP-14 100 answers at once, 25 MB in all, reach a client that reads them, and the job beside them goes on', async () => {
+  const { background, bash, call } = await serve()
+  await background('until test -e end; do sleep 0.02; done')
+  const command = "head -c 64000 /dev/zero | tr '\\0' x; head -c 64000 /dev/zero | tr '\\0' y >&2"
+  const results = await Promise.all(Array.from({ length: 100 }, () => bash(command)))
+  const bytes = results.map(({ structuredContent }) => (structuredContent as { stdout: { text: string } }).stdout.text.length)
+  expect(bytes).toEqual(Array.from({ length: 100 }, () => 64_000))
+  expect(textOf(await call('job_list', {}))).toMatch(/^bash-1 \[bash\] running/m)
+})

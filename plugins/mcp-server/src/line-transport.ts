@@ -1,6 +1,7 @@
-import { type Readable, Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema, type RequestId } from '@modelcontextprotocol/sdk/types.js'
+import { LineOutput } from './line-output.ts'
 import { type MessageLine, MessageLines } from './message-lines.ts'
 
 export interface LineLimits {
@@ -12,7 +13,8 @@ export interface LineLimits {
 /**
  * JSON-RPC, one message per line. Unlike the SDK's own stdio transport it answers what it cannot read, notices the end of its input, can be
  * paused, and writes past a `write` that somebody has put over the output's own. It reads on while it is paused, or nobody would notice that
- * the client has gone, and nothing would keep a process there that waits for it.
+ * the client has gone, and nothing would keep a process there that waits for it. What a client asks that is behind with reading waits, too: there
+ * the output tells if it goes.
  */
 export class LineTransport implements Transport {
   onmessage?: Transport['onmessage']
@@ -21,6 +23,7 @@ export class LineTransport implements Transport {
   limits: LineLimits
   readonly #input: Readable
   readonly #output: Writable
+  readonly #lineOutput: LineOutput
   readonly #lines = new MessageLines()
   /** Requests that have no response yet: how many of each id, since a client may break the rule that ids are used once. */
   readonly #unanswered = new Map<RequestId, number>()
@@ -37,6 +40,7 @@ export class LineTransport implements Transport {
   constructor(input: Readable, output: Writable, limits: LineLimits) {
     this.#input = input
     this.#output = output
+    this.#lineOutput = new LineOutput(output, () => this.#goOn())
     this.limits = limits
   }
 
@@ -81,7 +85,7 @@ export class LineTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#phase === 'closed') return
-    const written = this.#write(message)
+    const written = this.#lineOutput.send(message, this.limits.maxMessageBytes)
     if (!('method' in message) && message.id !== undefined) this.#answered(message.id)
     await written
   }
@@ -96,6 +100,7 @@ export class LineTransport implements Transport {
     this.#input.off('end', this.#ended)
     this.#input.off('close', this.#ended)
     this.#input.pause()
+    this.#lineOutput.close()
     this.onclose?.()
     this.#closed?.()
   }
@@ -142,15 +147,17 @@ export class LineTransport implements Transport {
   }
 
   get #isServed(): boolean {
-    return this.#isStarted && !this.#isPaused
+    return this.#isStarted && !this.#isPaused && !this.#lineOutput.isBehind
   }
 
   #receive(message: JSONRPCMessage, bytes: number): void {
     const { maxMessageBytes } = this.limits
+    const hasRoom = this.#waitingBytes + bytes <= maxMessageBytes
     if (this.#isServed) this.#deliver(message)
-    else if (this.#waitingBytes + bytes <= maxMessageBytes) {
+    else if (hasRoom || this.#lineOutput.isBehind) {
       this.#waiting.push(message)
       this.#waitingBytes += bytes
+      if (!hasRoom) this.#input.pause()
     } else {
       const why = `the server is being changed, and up to ${maxMessageBytes} bytes wait for it: send this again`
       this.#refuse(ErrorCode.InternalError, why, idOf(message))
@@ -162,6 +169,7 @@ export class LineTransport implements Transport {
     this.#waitingBytes = 0
     // One by one: an answer to the first is not the last one as long as others wait.
     for (let message = this.#waiting.shift(); message !== undefined; message = this.#waiting.shift()) this.#deliver(message)
+    if (this.#phase === 'reading') this.#input.resume()
     this.#drain()
   }
 
@@ -193,20 +201,8 @@ export class LineTransport implements Transport {
 
   #refuse(code: ErrorCode, message: string, id: RequestId | null = null): void {
     this.onerror?.(new Error(message))
-    this.#write({ jsonrpc: '2.0', id, error: { code, message } }).catch((error: unknown) => this.onerror?.(error as Error))
-  }
-
-  /** A client that reads nothing, and goes on asking, would fill the memory. */
-  #write(message: object): Promise<void> {
-    const unread = this.#output.writableLength
-    if (unread > this.limits.maxMessageBytes) {
-      this.#lost(new Error(`the client has left ${unread} bytes unread, more than a message may have`))
-      return Promise.resolve()
-    }
-    return new Promise((resolve, reject) => {
-      const done = (error: Error | null | undefined): void => (error ? reject(error) : resolve())
-      Writable.prototype.write.call(this.#output, `${JSON.stringify(message)}\n`, 'utf8', done)
-    })
+    const refusal = { jsonrpc: '2.0', id, error: { code, message } }
+    this.#lineOutput.send(refusal, this.limits.maxMessageBytes).catch((error: unknown) => this.onerror?.(error as Error))
   }
 }
 

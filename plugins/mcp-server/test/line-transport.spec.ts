@@ -32,13 +32,22 @@ function unopened(limits: Limits) {
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line) as unknown)
+  /** The next ones, as soon as they are there. */
+  const take = async (count: number): Promise<unknown[]> => {
+    const taken: unknown[] = []
+    while (taken.length < count) {
+      taken.push(...answers())
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return taken
+  }
   const feed = async (...chunks: readonly (string | Buffer)[]): Promise<void> => {
     for (const chunk of chunks) {
       input.write(chunk)
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
-  return { input, output, transport, got, faults, closed, answers, feed }
+  return { input, output, transport, got, faults, closed, answers, take, feed }
 }
 
 const ping = (id: number | string): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })
@@ -177,18 +186,56 @@ it('CP-14 when the input ends and nobody answers it closes after its time; at on
   await lost.transport.send({ jsonrpc: '2.0', id: 1, result: {} })
 })
 
-it('CP-14 a client that asks and asks, and reads nothing, has its session ended', async () => {
-  const { transport, faults, closed } = await opened({ maxMessageBytes: 1_024 })
-  for (let id = 0; id < 100; id++) void transport.send({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(1_000) } })
-  await closed
-  expect(faults.map(({ message }) => message)).toEqual([
-    expect.stringMatching(/^the client has left \d+ bytes unread, more than a message may have$/),
-  ])
+/** More than the stream between takes without being read. */
+const long = (id: number): JSONRPCMessage => ({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(100_000) } })
+
+it('CP-14 a client gets all answers, however many are written in one turn, and however late it reads', async () => {
+  const { faults, feed, got, take, transport } = await opened()
+  const written = Promise.all(Array.from({ length: 100 }, (_, id) => transport.send(long(id))))
+  expect(await take(100)).toMatchObject(Array.from({ length: 100 }, (_, id) => ({ id })))
+  await written
+  expect(faults).toEqual([])
+  await feed(`${ping(1)}\n`)
+  expect(got).toMatchObject([{ id: 1 }])
 })
 
-it('CP-14 one that reads is told of anything, however much that is', async () => {
-  const { transport, faults, output } = await opened({ maxMessageBytes: 1_024 })
-  output.resume()
-  for (let id = 0; id < 100; id++) await transport.send({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(10_000) } })
-  expect(faults).toEqual([])
+it('CP-14 what a client asks that has not read waits until it has, and is not read on beyond the bound', async () => {
+  const { feed, got, input, take, transport } = await opened({ maxMessageBytes: ping(1).length * 2 })
+  void transport.send(long(0))
+  await feed(`${ping(1)}\n${ping(2)}\n`)
+  expect([got, input.isPaused()]).toEqual([[], false])
+  await feed(`${ping(3)}\n`)
+  expect([got, input.isPaused()]).toEqual([[], true])
+  await feed(`${ping(4)}\n`)
+  expect(await take(1)).toMatchObject([{ id: 0 }])
+  await feed(`${ping(5)}\n`)
+  expect(got).toMatchObject([{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }, { id: 5 }])
+  expect(input.isPaused()).toBe(false)
+})
+
+it('CP-14 a client that is behind is told of a change once, of progress not at all, and of a notice each time, when it has caught up', async () => {
+  const { take, transport } = await opened()
+  void transport.send(long(0))
+  const updated = (uri: string): JSONRPCMessage => ({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } })
+  const told = (data: string): JSONRPCMessage => ({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'notice', data } })
+  for (const uri of ['a', 'b', 'a', 'a']) await transport.send(updated(uri))
+  await transport.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 1, progress: 1 } })
+  const notices = Promise.all(['one', 'one'].map((data) => transport.send(told(data))))
+  expect((await take(5)).slice(1)).toEqual([told('one'), told('one'), updated('a'), updated('b')])
+  await notices
+  void transport.send(updated('a'))
+  expect(await take(1)).toEqual([updated('a')])
+})
+
+it('CP-14 a client that is behind and goes away is noticed; so is the end of its input', async () => {
+  const gone = await opened()
+  void gone.transport.send(long(0)).catch(() => undefined)
+  gone.output.destroy(new Error('nobody reads'))
+  await gone.closed
+  const ended = await opened({ drainMs: 1 })
+  void ended.transport.send(long(0))
+  await ended.feed(`${ping(1)}\n`)
+  ended.input.end()
+  await ended.closed
+  expect(ended.got).toEqual([])
 })
