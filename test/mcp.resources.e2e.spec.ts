@@ -44,8 +44,14 @@ it('CP-14 jobs are resources: a list, and the output of each', async () => {
     content: [{ text: expect.stringMatching(/^out\n\[stderr\]\nerr\n/) }, {}],
   })
   for (const uri of ['tenon://jobs/bash-9/output', 'tenon://other', 'tenon://jobs/%zz/output']) {
-    await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32_002 })
-    await expect(client.subscribeResource({ uri })).rejects.toMatchObject({ code: -32_002 })
+    await expect(client.readResource({ uri })).rejects.toMatchObject({
+      code: -32_002,
+      message: expect.stringMatching(/^MCP error -32002: Resource not found/),
+    })
+    await expect(client.subscribeResource({ uri })).rejects.toMatchObject({
+      code: -32_002,
+      message: expect.stringMatching(/^MCP error -32002: Resource not found/),
+    })
   }
 })
 

@@ -4,7 +4,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { Scope } from '@tenon/kernel'
 import { type Notice, type NoticeQueue, openSession, type Session } from '@tenon/session'
 import type { Tools } from '@tenon/tools'
-import { sayInvalidParams } from './invalid-params.ts'
+import { sayPlainly } from './error-words.ts'
 import type { SharedSession } from './shared-session.ts'
 
 /** One client, with a session of its own or one that it shares. Outlives the activations of the row; each of them lays its own handlers over `server`. */
@@ -32,7 +32,8 @@ export class Connection {
 
   /** At once; the model reads the notice with a result. */
   message({ source, text }: Notice): void {
-    this.tell((server) => server.sendLoggingMessage({ level: 'notice', logger: source, data: text }))
+    // Over HTTP the SDK keeps the level that a client has set by the id of its session.
+    this.tell((server) => server.sendLoggingMessage({ level: 'notice', logger: source, data: text }, server.transport?.sessionId))
   }
 
   /** A notification, if the client is there to hear it. */
@@ -44,7 +45,7 @@ export class Connection {
 
   async open(server: Server, transport: Transport): Promise<void> {
     const send = transport.send.bind(transport)
-    transport.send = (message, options) => this.#send(sayInvalidParams(message), (told) => send(told, options))
+    transport.send = (message, options) => this.#send(sayPlainly(message), (told) => send(told, options))
     this.server = server
     server.onclose = () => void this.close()
     await server.connect(transport)

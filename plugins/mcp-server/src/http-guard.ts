@@ -1,11 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { McpServerConfig } from './config.ts'
-
-export interface Refusal {
-  readonly status: 401 | 403 | 404
-  readonly message: string
-}
+import type { Refusal } from './refusal.ts'
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 

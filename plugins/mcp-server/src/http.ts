@@ -2,17 +2,21 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { ErrorCode } from '@modelcontextprotocol/sdk/types.js'
 import { Connection } from './connection.ts'
 import type { Attendant, Endpoint } from './endpoint.ts'
 import { McpServerError } from './errors.ts'
 import { refusalOf } from './http-guard.ts'
 import { PostStreams } from './post-streams.ts'
+import { postedMessage } from './posted-message.ts'
+import { refuse } from './refusal.ts'
 import { SharedSession } from './shared-session.ts'
 import type { World } from './world.ts'
 
 interface Client {
   readonly connection: Connection
   readonly transport: StreamableHTTPServerTransport
+  readonly streams: PostStreams
   /** Requests and streams that are open. */
   open: number
   idle: NodeJS.Timeout | undefined
@@ -81,38 +85,50 @@ export class HttpEndpoint implements Endpoint {
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
+    this.#attended(response, async (attendant) => {
+      const refusal = refusalOf(request, attendant.config, attendant.config.token ?? this.#madeToken)
+      if (refusal !== undefined) refuse(response, refusal)
+      else await this.#serve(attendant, request, response)
+    })
+  }
+
+  /** At once, or when an activation is there. */
+  #attended(response: ServerResponse, serve: (attendant: Attendant) => Promise<void>): void {
     const attendant = this.#attendant
     // Who left while it waited would never be seen leaving, and its session would be taken for one that is in use.
     if (response.destroyed) return
     if (attendant === undefined) {
-      this.#waiting.push(() => this.#take(request, response))
+      this.#waiting.push(() => this.#attended(response, serve))
       return
     }
-    const refusal = refusalOf(request, attendant.config, attendant.config.token ?? this.#madeToken)
-    if (refusal !== undefined) {
-      refuse(response, refusal.status, refusal.message)
-      return
-    }
-    this.#serve(attendant, request, response).catch((error: unknown) => {
+    serve(attendant).catch((error: unknown) => {
       attendant.log.error({ err: error }, 'a request failed')
       if (response.headersSent) response.destroy()
-      else refuse(response, 500, 'Internal error')
+      else refuse(response, { status: 500, message: 'Internal error' })
     })
   }
 
-  async #serve(attendant: Attendant, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #serve({ config }: Attendant, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const id = request.headers['mcp-session-id']
-    if (id === undefined) return this.#welcome(attendant, request, response)
     const client = this.#clients.get(String(id))
-    if (client === undefined) return refuse(response, 404, 'Session not found')
-    this.#occupy(client, response, attendant.config.idleMs)
-    await client.transport.handleRequest(request, response)
+    if (id !== undefined && client === undefined) return refuse(response, { status: 404, message: 'Session not found' })
+    if (client !== undefined) this.#occupy(client, response, config.idleMs)
+    const posted = await postedMessage(request, config.maxMessageBytes)
+    if (posted === undefined) return
+    if ('status' in posted) return refuse(response, posted)
+    const { message } = posted
+    if (client === undefined) return this.#attended(response, (attendant) => this.#welcome(attendant, request, response, message))
+    const reused = client.streams.reused(message)
+    if (reused === undefined) return client.transport.handleRequest(request, response, message)
+    const why = `Invalid Request: the id ${JSON.stringify(reused)} is of a request that has no answer yet`
+    refuse(response, { status: 400, code: ErrorCode.InvalidRequest, message: why })
   }
 
   /** A client without a session: if what it says is `initialize`, it gets one. */
-  async #welcome(attendant: Attendant, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #welcome(attendant: Attendant, request: IncomingMessage, response: ServerResponse, message: unknown): Promise<void> {
     const { config } = attendant
-    if (this.#clients.size >= config.maxSessions) return refuse(response, 503, `there are ${config.maxSessions} sessions already`)
+    if (this.#clients.size >= config.maxSessions)
+      return refuse(response, { status: 503, message: `there are ${config.maxSessions} sessions already` })
     const id = `mcp-${this.#world.randomId()}`
     const connection = this.#connection(id, attendant)
     let isInitialized = false
@@ -121,10 +137,8 @@ export class HttpEndpoint implements Endpoint {
       onsessioninitialized: () => {
         isInitialized = true
       },
-      maxRequestBodySize: config.maxMessageBytes,
     })
-    endCancelled(transport)
-    const client: Client = { connection, transport, open: 0, idle: undefined }
+    const client: Client = { connection, transport, streams: endCancelled(transport), open: 0, idle: undefined }
     this.connections.set(id, connection)
     this.#clients.set(id, client)
     connection.scope.defer(() => {
@@ -139,11 +153,11 @@ export class HttpEndpoint implements Endpoint {
       await connection.close()
       // The activation left before the request was read: the next one takes it.
       if (this.#attendant === attendant) throw error
-      this.#take(request, response)
+      this.#attended(response, (next) => this.#welcome(next, request, response, message))
       return
     }
     try {
-      await transport.handleRequest(request, response)
+      await transport.handleRequest(request, response, message)
     } finally {
       if (!isInitialized) await connection.close()
     }
@@ -168,7 +182,7 @@ export class HttpEndpoint implements Endpoint {
 }
 
 /** Before the protocol is there, which calls what it finds before itself. */
-function endCancelled(transport: StreamableHTTPServerTransport): void {
+function endCancelled(transport: StreamableHTTPServerTransport): PostStreams {
   const streams = new PostStreams((id) => transport.closeSSEStream(id))
   transport.onmessage = (message, extra) => {
     if (extra?.requestInfo !== undefined) streams.received(message, extra.requestInfo)
@@ -178,6 +192,7 @@ function endCancelled(transport: StreamableHTTPServerTransport): void {
     await send(message, options)
     if (!('method' in message) && message.id !== undefined) streams.answered(message.id)
   }
+  return streams
 }
 
 async function listen(host: string, port: number, take: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server> {
@@ -189,9 +204,4 @@ async function listen(host: string, port: number, take: (request: IncomingMessag
     throw new McpServerError('MCP_LISTEN', `cannot listen on ${host}:${port}: ${(error as Error).message}; set host or port`, { cause: error })
   }
   return server
-}
-
-function refuse(response: ServerResponse, status: number, message: string): void {
-  const headers = { 'content-type': 'application/json', ...(status === 401 && { 'www-authenticate': 'Bearer' }) }
-  response.writeHead(status, headers).end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: status === 404 ? -32_001 : -32_000, message } }))
 }

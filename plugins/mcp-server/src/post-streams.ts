@@ -20,6 +20,12 @@ export class PostStreams {
     this.#end = end
   }
 
+  /** An id in what was posted that belongs to a request without an answer: the SDK would answer both on the stream of the later one. */
+  reused(posted: unknown): RequestId | undefined {
+    const ids = (Array.isArray(posted) ? posted : [posted]).map((message: unknown) => idOfRequest(message))
+    return ids.find((id) => id !== undefined && this.#byRequest.has(id))
+  }
+
   /** `post` is the same object for all that came together. */
   received(message: JSONRPCMessage, post: object): void {
     if (!('method' in message)) return
@@ -43,4 +49,9 @@ export class PostStreams {
     post.hasCancelled ||= isCancelled
     if (post.unanswered.size === 0 && post.hasCancelled) this.#end(id)
   }
+}
+
+function idOfRequest(message: unknown): RequestId | undefined {
+  if (typeof message !== 'object' || message === null || !('method' in message) || !('id' in message)) return undefined
+  return message.id as RequestId
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { callResult } from '../src/call-result.ts'
 import { McpServerConfig } from '../src/config.ts'
 import { divert } from '../src/divert.ts'
-import { sayInvalidParams } from '../src/invalid-params.ts'
+import { sayPlainly } from '../src/error-words.ts'
 import { jobOf, outputUri } from '../src/job-resource.ts'
 import { describeTool } from '../src/tool-description.ts'
 
@@ -101,9 +101,12 @@ it.each([
 it('CP-14 parameters that do not fit are Invalid params; what failed inside stays an internal error', () => {
   const failed = (message: string) => ({ jsonrpc: '2.0' as const, id: 1, error: { code: -32_603, message } })
   const issues = [{ code: 'invalid_type', expected: 'string', path: ['params', 'uri'], message: 'expected string, received number' }]
-  expect(sayInvalidParams(failed(JSON.stringify(issues)))).toEqual({
+  expect(sayPlainly(failed(JSON.stringify(issues)))).toEqual({
     ...failed(''),
     error: { code: -32_602, message: 'Invalid params: params.uri: expected string, received number' },
   })
-  for (const message of ['no', '[', '[]', '[1]']) expect(sayInvalidParams(failed(message))).toEqual(failed(message))
+  const called = failed(`MCP error -32602: Invalid tools/call request: ${JSON.stringify(issues)}`)
+  expect(sayPlainly(called)).toMatchObject({ error: { code: -32_602, message: 'Invalid params: params.uri: expected string, received number' } })
+  expect(sayPlainly(failed('MCP error -32002: Resource not found: x'))).toEqual(failed('Resource not found: x'))
+  for (const message of ['no', '[', '[]', '[1]']) expect(sayPlainly(failed(message))).toEqual(failed(message))
 })
