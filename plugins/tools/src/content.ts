@@ -1,23 +1,48 @@
 import type { Content } from '@tenon/tools'
-import { policyProblems, text } from './text.ts'
+import { base64Problem } from './base64.ts'
+import { describe } from './expectation.ts'
+import { formatPath } from './json-path.ts'
+import { expected, policyProblems, text } from './text.ts'
 
-/** A frozen copy, each field read once. Throws what says which block is malformed. */
+/** RFC 6838, with parameters as a protocol may add them. */
+const MEDIA_TYPE = /^[A-Za-z0-9][\w!#$&^.+-]*\/[A-Za-z0-9][\w!#$&^.+-]*(;.+)?$/
+
+/** A frozen copy, each field read once. Throws what says which field of which block is none, as a protocol needs it. */
 export function copyContent(blocks: unknown): readonly Content[] {
   if (!Array.isArray(blocks) || blocks.length === 0) throw new Error(policyProblems.content)
   return Object.freeze(Array.from(blocks as readonly unknown[], copyBlock))
 }
 
 function copyBlock(block: unknown, index: number): Content {
-  if (typeof block === 'object' && block !== null) {
-    const { type, text, data, mimeType, uri, title } = block as Record<string, unknown>
-    if (type === 'text' && typeof text === 'string') return Object.freeze({ type, text })
-    if (type === 'image' && typeof data === 'string' && typeof mimeType === 'string') return Object.freeze({ type, data, mimeType })
-    if (type === 'link' && typeof uri === 'string') {
-      if (title === undefined) return Object.freeze({ type, uri })
-      if (typeof title === 'string') return Object.freeze({ type, uri, title })
-    }
+  if (typeof block !== 'object' || block === null) throw malformed([index], expected.anObject, describe(block))
+  const { type, text, data, mimeType, uri, title } = block as Record<string, unknown>
+  const stringAt = (field: string, value: unknown): string => {
+    if (typeof value === 'string') return value
+    throw malformed([index, field], expected.type('string'), describe(value))
   }
-  throw new Error(policyProblems.block(index))
+  switch (type) {
+    case 'text':
+      return Object.freeze({ type, text: stringAt('text', text) })
+    case 'image': {
+      const image = { type, data: stringAt('data', data), mimeType: stringAt('mimeType', mimeType) } as const
+      if (image.data === '') throw malformed([index, 'data'], expected.base64, describe(''))
+      const problem = base64Problem(image.data)
+      if (problem !== undefined) throw malformed([index, 'data'], expected.base64, problem)
+      if (!MEDIA_TYPE.test(image.mimeType)) throw malformed([index, 'mimeType'], expected.mediaType, describe(image.mimeType))
+      return Object.freeze(image)
+    }
+    case 'link': {
+      const link = { type, uri: stringAt('uri', uri) } as const
+      if (link.uri === '') throw malformed([index, 'uri'], expected.notEmpty, describe(''))
+      return Object.freeze(title === undefined ? link : { ...link, title: stringAt('title', title) })
+    }
+    default:
+      throw malformed([index, 'type'], expected.values(['text', 'image', 'link'].map(describe)), describe(type))
+  }
+}
+
+function malformed(path: readonly (string | number)[], wanted: string, got: string): Error {
+  return new Error(text.invalid(`content${formatPath(path)}`, expected.butGot(wanted, got)))
 }
 
 /** All text together, in UTF-8 bytes with the marker. Cut on a character; text blocks after the cut go, others stay. */

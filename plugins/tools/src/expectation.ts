@@ -57,11 +57,12 @@ function oneOf(values: readonly unknown[]): string {
   return expected.values(values.length > shown.length ? [...shown, '…'] : shown)
 }
 
-/** The arguments are a JSON copy, so a value is one of these or not there. */
+/** Of arguments, which are a JSON copy, a value is one of these or not there; what a plugin gives may be anything. */
 export function describe(value: unknown): string {
   if (value === undefined) return expected.nothing
   if (Array.isArray(value)) return expected.anArray
   if (typeof value === 'object' && value !== null) return expected.anObject
+  if (/^(bigint|function|symbol)$/.test(typeof value)) return expected.type(typeof value)
   const shown = typeof value === 'string' && value.length > 40 ? `${value.slice(0, 40)}…` : value
-  return JSON.stringify(shown) ?? String(value)
+  return JSON.stringify(shown)
 }

@@ -29,6 +29,8 @@ export const problems = {
   unreadable: (place: string): string => `${place} cannot be read`,
   tooDeep: (levels: number): string => `it is nested deeper than ${levels} levels`,
   tooLarge: (bytes: number): string => `it is larger than ${bytes} bytes`,
+  characterAt: (character: string, index: number): string => `${JSON.stringify(character)} at character ${index}`,
+  notInFours: (length: number): string => `${length} characters, which is no multiple of 4`,
 }
 
 /** What a policy did wrong; the model reads it behind the policy's name. */
@@ -41,7 +43,6 @@ export const policyProblems = {
   after: 'after must return undefined, or an object with one of content, value and block',
   valueOfFailed: 'after cannot give a failed call a value',
   content: 'content is not a list of at least one block',
-  block: (index: number): string => `content block ${index} is malformed`,
 }
 
 /** What an argument should have been: `invalid PATH: expected A, got B`. */
@@ -64,6 +65,8 @@ export const expected = {
   multiple: (divisor: unknown): string => `a multiple of ${String(divisor)}`,
   pattern: (pattern: unknown): string => `text that matches ${String(pattern)}`,
   format: (name: unknown): string => withArticle(`valid ${String(name)}`),
+  base64: 'standard base64 with padding',
+  mediaType: 'a media type such as "image/png"',
   nothing: 'nothing',
   anArray: 'an array',
   anObject: 'an object',
