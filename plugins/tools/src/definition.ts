@@ -7,8 +7,9 @@ import { describe } from './expectation.ts'
 import { copyJson } from './json-copy.ts'
 import { type ConvertedSchemas, convertSchema, copySchema, isObject } from './json-schema.ts'
 import { isPlain } from './plain-schema.ts'
-import { expected } from './text.ts'
+import { expected, schemaProblems } from './text.ts'
 import { describeThrown } from './thrown.ts'
+import { describeNoSchema, isStrictObject, isZodSchema } from './zod-schema.ts'
 
 export type Validated = { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly problems: readonly Problem[] }
 
@@ -29,6 +30,7 @@ const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
 /** @throws ToolError TOOL_INVALID naming tool and field */
 export function defineTool(tool: Tool | RawTool, converted: ConvertedSchemas): Definition {
+  if (typeof tool !== 'object' || (tool as unknown) === null) throw new ToolError('TOOL_INVALID', schemaProblems.noTool(describe(tool)))
   const refuse = (field: string, problem: string, cause?: unknown): never => {
     const name = typeof tool.name === 'string' ? tool.name : String(describe(tool.name))
     throw new ToolError('TOOL_INVALID', `tool "${name}": ${field} ${problem}`, cause === undefined ? {} : { cause })
@@ -46,12 +48,17 @@ export function defineTool(tool: Tool | RawTool, converted: ConvertedSchemas): D
   if (typeof tool.execute !== 'function') refuse('execute', 'must be a function')
   const annotations = copyAnnotations(tool.annotations, refuse)
   if ('input' in tool) {
-    if (!isStrictObject(tool.input)) refuse('input', 'must be a strict object; make it with z.strictObject')
+    if (!isStrictObject(tool.input)) refuse('input', schemaProblems.input(isZodSchema(tool.input) ? undefined : describeNoSchema(tool.input)))
+    if (!isZodSchema(tool.output)) refuse('output', schemaProblems.output(describeNoSchema(tool.output)))
     if (typeof tool.render !== 'function') refuse('render', 'must be a function')
     checkRefusals(tool.refuses, refuse)
     const inputSchema = attempt('input', () => convertSchema(tool.input, 'input', converted))
     const outputSchema = attempt('output', () => convertSchema(tool.output, 'output', converted))
     return fromZod(tool, Object.freeze({ name, description, inputSchema, outputSchema, ...annotations }))
+  }
+  if (tool.inputSchema === undefined) refuse('input', schemaProblems.neither)
+  for (const part of ['inputSchema', 'outputSchema'] as const) {
+    if (isZodSchema(tool[part])) refuse(part, schemaProblems.raw)
   }
   for (const part of ['validate', 'render'] as const) {
     if (tool[part] !== undefined && typeof tool[part] !== 'function') refuse(part, 'must be a function')
@@ -121,12 +128,6 @@ function applyRefusals(
 
 function jsonValue(value: unknown): Json {
   return copyJson(value, { maxBytes: Number.POSITIVE_INFINITY, maxDepth: 1_000, undefinedProperties: 'drop', root: 'the value' })
-}
-
-/** By what it is made of, not by `instanceof`: a plugin may bring a zod of its own. */
-function isStrictObject(schema: unknown): boolean {
-  const def = (schema as { _zod?: { def?: { type?: unknown; catchall?: z.ZodType } } } | null | undefined)?._zod?.def
-  return def?.type === 'object' && def.catchall?._zod.def.type === 'never'
 }
 
 function checkRefusals(refuses: unknown, refuse: (field: string, problem: string) => never): void {

@@ -2,7 +2,9 @@ import type { Json } from '@tenon/kernel'
 import type { JsonSchema } from '@tenon/tools'
 import { z } from 'zod'
 import { copyJson } from './json-copy.ts'
-import type { JsonPath } from './json-path.ts'
+import { formatPath, type JsonPath } from './json-path.ts'
+import { schemaProblems } from './text.ts'
+import { describeNoSchema, foreignPart } from './zod-schema.ts'
 
 const UNBOUNDED = { maxBytes: Number.POSITIVE_INFINITY, maxDepth: 1_000 } as const
 
@@ -12,14 +14,23 @@ export interface ConvertedSchemas {
   readonly output: WeakMap<z.ZodType, JsonSchema>
 }
 
-/** Throws what zod throws for a schema that JSON Schema cannot express. */
+/** Throws what zod throws for a schema that JSON Schema cannot express, or what says which part of it is no schema. */
 export function convertSchema(schema: z.ZodType, io: 'input' | 'output', known: ConvertedSchemas): JsonSchema {
   let converted = known[io].get(schema)
   if (converted === undefined) {
-    converted = copySchema(z.toJSONSchema(schema, { io }))
+    converted = copySchema(toJsonSchema(schema, io))
     known[io].set(schema, converted)
   }
   return converted
+}
+
+function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): unknown {
+  try {
+    return z.toJSONSchema(schema, { io })
+  } catch (error) {
+    const foreign = foreignPart(schema)
+    throw foreign === undefined ? error : new Error(schemaProblems.part(formatPath([io, ...foreign.path]), describeNoSchema(foreign.value)))
+  }
 }
 
 /** A detached frozen copy. Throws NotJson, also for what is not an object. */

@@ -10,7 +10,7 @@ const CHECKS: ReadonlySet<unknown> = new Set(
 )
 
 /** Where the schemas are that one consists of, by its type. */
-const PARTS: Readonly<Record<string, readonly string[]>> = {
+export const PARTS: Readonly<Record<string, readonly string[]>> = {
   object: ['shape', 'catchall'],
   array: ['element'],
   tuple: ['items', 'rest'],

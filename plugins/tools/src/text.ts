@@ -45,6 +45,19 @@ export const policyProblems = {
   content: 'content is not a list of at least one block',
 }
 
+/** What is no schema of a tool, and how to write one. */
+export const schemaProblems = {
+  input: (got: string | undefined): string =>
+    `must be a strict object${got === undefined ? '' : ` of zod 4, got ${got}`}; make it with z.strictObject`,
+  output: (got: string): string =>
+    `must be a schema of zod 4 for what execute returns, got ${got}; make it with z.strictObject, or z.string and the like`,
+  part: (place: string, got: string): string => `${place} is no schema of zod 4 but ${got}`,
+  neither: 'is missing; make it with z.strictObject, or give inputSchema, which is JSON Schema',
+  noTool: (got: string): string => `register(scope, tool): tool must be an object, got ${got}`,
+  raw: 'must be JSON Schema, got a schema of zod; a tool with such schemas calls them input and output',
+  aSchemaOfZod3: 'a schema of zod 3',
+}
+
 /** What an argument should have been: `invalid PATH: expected A, got B`. */
 export const expected = {
   butGot: (wanted: string, got: string): string => `expected ${wanted}, got ${got}`,

@@ -1,6 +1,7 @@
 import type { RawTool, Tool } from '@tenon/tools'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import * as z3 from 'zod/v3'
 import { drained, echo, type Opened, openTools, raw } from './opened.ts'
 
 let app: Opened
@@ -11,6 +12,18 @@ afterEach(() => app.kernel.close())
 
 const cyclic: Record<string, unknown> = {}
 cyclic.self = cyclic
+
+const SCHEMA = 'must be a schema of zod 4 for what execute returns'
+const UNPUBLISHED = 'cannot be published as JSON Schema'
+const WRITTEN = 'make it with z.strictObject, or z.string and the like'
+
+/** As plain JavaScript may have it. */
+const without = (field: 'input' | 'output'): Tool => {
+  const { [field]: _left, ...tool } = echo()
+  return tool as Tool
+}
+
+const taking = (shape: object): Tool => echo('echo', { input: z.strictObject(shape as never) })
 
 describe('definitions', () => {
   it.each<[string, () => Tool | RawTool]>([
@@ -27,7 +40,33 @@ describe('definitions', () => {
     ['tool "echo": input must be a strict object', () => echo('echo', { input: { type: 'object' } as never })],
     ['tool "echo": input cannot be published as JSON Schema', () => echo('echo', { input: z.strictObject({ at: z.date() }) })],
     ['tool "echo": output cannot be published as JSON Schema', () => echo('echo', { output: z.bigint() })],
-    ['tool "echo": output cannot be published as JSON Schema', () => echo('echo', { output: undefined as never })],
+    [`tool "echo": output ${SCHEMA}, got nothing; ${WRITTEN}`, () => echo('echo', { output: undefined as never })],
+    [`tool "echo": output ${SCHEMA}, got nothing; ${WRITTEN}`, () => without('output')],
+    [`tool "echo": output ${SCHEMA}, got null; ${WRITTEN}`, () => echo('echo', { output: null as never })],
+    [`tool "echo": output ${SCHEMA}, got an object; ${WRITTEN}`, () => echo('echo', { output: { type: 'string' } as never })],
+    [`tool "echo": output ${SCHEMA}, got "string"; ${WRITTEN}`, () => echo('echo', { output: 'string' as never })],
+    [`tool "echo": output ${SCHEMA}, got a function; ${WRITTEN}`, () => echo('echo', { output: z.string as never })],
+    [`tool "echo": output ${SCHEMA}, got a schema of zod 3; ${WRITTEN}`, () => echo('echo', { output: z3.object({}) as never })],
+    ['tool "echo": input must be a strict object; make it with z.strictObject', () => echo('echo', { input: z.object({}) })],
+    ['tool "echo": input must be a strict object of zod 4, got nothing; make it', () => echo('echo', { input: undefined as never })],
+    ['tool "echo": input must be a strict object of zod 4, got null; make it', () => echo('echo', { input: null as never })],
+    [
+      'tool "echo": input must be a strict object of zod 4, got a schema of zod 3; make it',
+      () => echo('echo', { input: z3.strictObject({}) as never }),
+    ],
+    [`tool "echo": input ${UNPUBLISHED}: input.a is no schema of zod 4 but null`, () => taking({ a: null })],
+    [`tool "echo": input ${UNPUBLISHED}: input.a is no schema of zod 4 but nothing`, () => taking({ b: z.string(), a: undefined })],
+    [`tool "echo": input ${UNPUBLISHED}: input.a is no schema of zod 4 but a schema of zod 3`, () => taking({ a: z3.string() })],
+    [
+      `tool "echo": input ${UNPUBLISHED}: input.a.b[1] is no schema`,
+      () => taking({ a: z.object({ b: z.union([z.int(), {} as never]).optional() }) }),
+    ],
+    [`tool "echo": output ${UNPUBLISHED}: output is no schema of zod 4 but an object`, () => echo('echo', { output: z.array({} as never) })],
+    ['tool "echo": input is missing; make it with z.strictObject, or give inputSchema', () => without('input')],
+    ['tool "raw": inputSchema must be JSON Schema, got a schema of zod;', () => raw('raw', undefined, { inputSchema: z.strictObject({}) as never })],
+    ['tool "raw": outputSchema must be JSON Schema, got a schema of zod;', () => raw('raw', undefined, { outputSchema: z.string() as never })],
+    ['register(scope, tool): tool must be an object, got nothing', () => undefined as never],
+    ['tool "a bigint": name', () => echo(7n as never)],
     ['tool "echo": render', () => echo('echo', { render: undefined as never })],
     ['tool "echo": execute', () => echo('echo', { execute: 'no' as never })],
     ['tool "echo": annotations must be an object', () => echo('echo', { annotations: 'safe' as never })],
