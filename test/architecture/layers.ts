@@ -3,7 +3,7 @@ import { importsOf, packageOf } from './syntax.ts'
 
 /** What a member is. Whoever adds a package says so here. */
 const CONTRACTS = ['subprocess', 'shell', 'shell-env', 'session', 'jobs', 'tools', 'system-prompt']
-const LIBRARIES = ['abort-hub', 'announcer', 'local-shell', 'shell-tool']
+const LIBRARIES = ['abort-hub', 'announcer', 'local-shell', 'newest-line', 'shell-tool']
 
 type Layer = 'kernel' | 'contract' | 'library' | 'testkit' | 'plugin' | 'catalog' | 'runtime' | 'cli' | 'test'
 
