@@ -88,6 +88,22 @@ it('CP-14 progress carries the newest line of output, and only to who asks', asy
   expect(told.all.map(({ progress }) => progress)).toEqual(told.all.map(({ progress }) => progress).toSorted((a, b) => a - b))
 })
 
+it('CP-14 progress of a wait for a job carries its newest line too, so that a client knows it is worth waiting for', async () => {
+  const { bash, client, cwd } = await serve()
+  const command = 'echo one; until test -e go; do sleep 0.05; done; echo two; until test -e on; do sleep 0.05; done; echo three'
+  expect(textOf(await bash(command, { run_in_background: true }))).toBe('started background job bash-1')
+  const told = new Facts<Progress>()
+  const [first, second] = ['one', 'two'].map((line) => told.next(({ message }) => message === line))
+  const onprogress = (progress: Progress) => told.add(progress)
+  const waiting = client.callTool({ name: 'job_output', arguments: { job_id: 'bash-1', wait: true } }, undefined, { onprogress })
+  await first
+  await writeFile(path.join(cwd, 'go'), '')
+  await second
+  await writeFile(path.join(cwd, 'on'), '')
+  expect(textOf((await waiting) as never)).toBe('one\ntwo\nthree\n[status: completed, exit code: 0]')
+  expect(told.all.map(({ progress }) => progress)).toEqual(told.all.map(({ progress }) => progress).toSorted((a, b) => a - b))
+})
+
 it('CP-14 a notice is a message at once, and part of the next result, exactly once', async () => {
   const { bash, cwd, messages } = await serve()
   const told = messages.next()

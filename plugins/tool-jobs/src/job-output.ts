@@ -5,6 +5,7 @@ import type { ToolJobsConfig } from './config.ts'
 import { offsets, report, reportedJob } from './job-schema.ts'
 import { withinLimit } from './limit.ts'
 import { compile, type Matcher } from './matcher.ts'
+import { reportProgress } from './progress.ts'
 import { outputBudget, type ReplyContext, renderReply } from './reply.ts'
 import { text } from './text.ts'
 import { type Waited, waitForEnd, waitForLine } from './waiting.ts'
@@ -44,9 +45,16 @@ export function jobOutput(jobs: Jobs, { defaultWaitMs, maxWaitMs }: ToolJobsConf
       return await withinLimit(replyLimitBytes, async () => {
         if (until !== undefined && wait === false) throw new ToolError('TOOL_ARGUMENTS', text.untilNeedsWait)
         const boundMs = Math.min(timeoutMs, maxWaitMs)
+        const pattern = until === undefined ? undefined : compile(until)
         let waited: Waited | undefined
-        if (until !== undefined) waited = await waitForLine(jobs, id, boundMs, call, compile(until), matcher)
-        else if (wait === true) await waitForEnd(jobs, id, boundMs, call)
+        // Around the waits themselves: whoever awaits one step more may come too late for a record that goes with its registry.
+        const stopProgress = pattern !== undefined || wait === true ? reportProgress(jobs, id, call) : undefined
+        try {
+          if (pattern !== undefined) waited = await waitForLine(jobs, id, boundMs, call, pattern, matcher)
+          else if (wait === true) await waitForEnd(jobs, id, boundMs, call)
+        } finally {
+          stopProgress?.()
+        }
         return reply(id, call.session, tail, { until: waited, boundMs, tail: tail !== undefined })
       })
     },
