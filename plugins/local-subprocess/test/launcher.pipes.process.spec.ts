@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import type { SubprocessHandle } from '@tenon/subprocess'
+import type { SpawnSpec, SubprocessHandle } from '@tenon/subprocess'
 import { describe, expect, it } from 'vitest'
-import { openLaunched, stateOf } from './open-launched.ts'
+import { kill, type OpenedLauncher, openLaunched, stateOf, stop } from './open-launched.ts'
 import { sh, spec } from './open-provider.ts'
 
 const PEER = fileURLToPath(new URL('programs/json-rpc-peer.mjs', import.meta.url))
@@ -103,5 +104,95 @@ describe('raw streams through the launcher', () => {
     child.stdin?.write('to nobody')
     await expect(child.done).rejects.toMatchObject({ code: 'SPAWN_FAILED' })
     expect([child.stdin?.destroyed, child.stdout?.destroyed]).toEqual([true, true])
+  })
+})
+
+describe('a raw stream that is destroyed before it is known whether its command starts', () => {
+  const raw = { stdout: 'pipe', stderr: 'pipe' } as const
+
+  /** Commands whose streams are gone while a launcher that is stopped has not begun them. */
+  async function withoutStreams(
+    specs: readonly SpawnSpec[],
+  ): Promise<{ opened: OpenedLauncher; handles: SubprocessHandle[]; expectNothingLeft(): Promise<void> }> {
+    const opened = await openLaunched()
+    const { subprocess, runtime } = opened
+    await runtime.channels.stock.idle()
+    const before = readdirSync('/proc/self/fd').length
+    await stop(opened.launcher)
+    const handles = specs.map((each) => subprocess.spawn(each))
+    const streams = handles.flatMap(({ stdout, stderr }) => [stdout, stderr]).filter((stream) => stream !== undefined)
+    await Promise.all(streams.map((stream) => once(stream.destroy(), 'close')))
+    const expectNothingLeft = async (): Promise<void> => {
+      await runtime.channels.stock.idle()
+      await expect.poll(() => [runtime.open.size, runtime.starting.size]).toEqual([0, 0])
+      await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before)
+      const names = readdirSync(runtime.pipes.path()).filter((name) => name !== 'owner.json')
+      expect(names).toHaveLength(runtime.channels.stock.size)
+    }
+    return { opened, handles, expectNothingLeft }
+  }
+
+  it('LN-10 keeps it from nothing: it starts, and finds its streams closed when it goes on writing', async () => {
+    const { opened, handles, expectNothingLeft } = await withoutStreams([
+      sh('exit 3', raw),
+      sh('exit 4', { stdout: 'pipe' }),
+      sh('echo captured; exit 5', { stderr: 'pipe' }),
+      spec(['yes'], { stdout: 'pipe' }),
+      sh('trap "" PIPE; while echo x; do :; done >&2; exit 6', { stderr: 'pipe' }),
+    ])
+    process.kill(opened.launcher, 'SIGCONT')
+    const facts = await Promise.all(handles.map(({ done }) => done))
+    expect(facts).toEqual([
+      { exitCode: 3, signal: null },
+      { exitCode: 4, signal: null },
+      { exitCode: 5, signal: null },
+      { exitCode: null, signal: 'SIGPIPE' },
+      { exitCode: 6, signal: null },
+    ])
+    expect(handles[2]?.output.stdout?.readFrom(0).text).toBe('captured\n')
+    expect(opened.runtime.launcher.pid).toBe(opened.launcher)
+    await expectNothingLeft()
+  })
+
+  it('LN-10 is no obstacle at any moment of the start', async () => {
+    const { subprocess } = await openLaunched()
+    const handles = Array.from({ length: 100 }, (_, index) => {
+      const handle = subprocess.spawn(sh(`exit ${index}`, index % 2 === 0 ? raw : { stdout: 'pipe' }))
+      const destroy = (): void => void outputOf(handle).destroy()
+      if (index % 4 === 0) destroy()
+      else if (index % 4 === 1) process.nextTick(destroy)
+      else if (index % 4 === 2) setImmediate(destroy)
+      else void handle.started.then(destroy)
+      handle.stderr?.destroy()
+      return handle
+    })
+    expect(await Promise.all(handles.map(({ done }) => done))).toEqual(handles.map((_, exitCode) => ({ exitCode, signal: null })))
+  })
+
+  it('LN-10 LN-07 leaves nothing behind when the start fails, or is called off, or is made by another', async () => {
+    const { opened, handles, expectNothingLeft } = await withoutStreams([
+      spec(['no-such-program-anywhere'], raw),
+      sh('exit 3', raw),
+      sh('exit 4', raw),
+    ])
+    handles[1]?.terminate()
+    await expect(handles[1]?.done).rejects.toMatchObject({ code: 'ABORTED_BEFORE_SPAWN' })
+    await kill(opened)
+    await expect(handles[0]?.done).rejects.toMatchObject({
+      code: 'SPAWN_FAILED',
+      cause: { code: 'ENOENT', syscall: 'spawn no-such-program-anywhere' },
+    })
+    expect(await handles[2]?.done).toEqual({ exitCode: 4, signal: null })
+    await opened.runtime.launcher.idle()
+    await expectNothingLeft()
+  })
+
+  it('LN-10 LN-06 is no obstacle to a close either', async () => {
+    const { opened, handles } = await withoutStreams([sh('sleep 600', raw), sh('sleep 600', { stdout: 'pipe' })])
+    const closing = opened.close()
+    process.kill(opened.launcher, 'SIGCONT')
+    await closing
+    for (const { done } of handles) await expect(done).rejects.toMatchObject({ code: 'ABORTED_BEFORE_SPAWN' })
+    expect([opened.runtime.open.size, readdirSync(opened.directory)]).toEqual([0, []])
   })
 })

@@ -35,8 +35,14 @@ export class OutputChannel implements Closable {
   #fifo: Fifo | undefined
   /** Its read end is in use, and its name is there. */
   #attached: Fifo | undefined
-  /** Of a raw stream, standing in for the child's: one that is read without any writer would be at its end. */
-  #writeEnd: number | undefined
+  /**
+   * Of a raw stream, both ends again, until the start is decided: without a writer its reader would be at its end, and without a reader, should the
+   * caller destroy the stream meanwhile, the child's end could not be opened.
+   */
+  #standIn: number | undefined
+  /** Whether the child starts is not known: its name is still needed. */
+  #isPromised = false
+  #hasEnded = false
   #source: Source | undefined
 
   constructor(mode: OutputMode, parts: ChannelParts) {
@@ -48,7 +54,7 @@ export class OutputChannel implements Closable {
   /** A raw stream is a FIFO too: Node throws away what nobody has begun to read from a pipe of its own when the child exits. @throws EMFILE, ENFILE */
   open(): void {
     if (this.#mode !== 'inherit') this.#fifo = this.#parts.stock.take()
-    if (this.#mode === 'pipe' && this.#fifo !== undefined) this.#writeEnd = openSync(this.#fifo.path, constants.O_WRONLY | constants.O_NONBLOCK)
+    if (this.#mode === 'pipe' && this.#fifo !== undefined) this.#standIn = openSync(this.#fifo.path, constants.O_RDWR | constants.O_NONBLOCK)
   }
 
   get end(): OutputEnd {
@@ -58,6 +64,7 @@ export class OutputChannel implements Closable {
 
   /** A raw stream is there at once for whoever called; of what is captured everything is there but the reading. */
   promise(open: Set<Closable>): void {
+    this.#isPromised = true
     if (this.capture === undefined) this.#attachRaw(undefined, open)
     else this.#attachCapture(this.capture, undefined, open)
   }
@@ -73,15 +80,17 @@ export class OutputChannel implements Closable {
       if (this.#source === undefined) this.#attachCapture(this.capture, pipe, open)
       this.#source?.listen()
     }
-    this.#closeWriteEnd()
-    if (!this.#parts.keepsNames) this.#discard(isNamed)
+    this.#isPromised = false
+    this.#closeStandIn()
+    const { keepsNames } = this.#parts
+    if (!keepsNames || this.#hasEnded) this.#discard(keepsNames || isNamed)
   }
 
   /** Nothing was started. */
   cancel(): void {
     if (this.#fifo !== undefined) this.#parts.stock.cancel(this.#fifo)
     this.#fifo = undefined
-    this.#closeWriteEnd()
+    this.#closeStandIn()
     this.close()
     this.capture?.end()
     this.#discard(true)
@@ -122,7 +131,8 @@ export class OutputChannel implements Closable {
 
   #ended(open: Set<Closable>): void {
     open.delete(this)
-    this.#discard(true)
+    this.#hasEnded = true
+    if (!this.#isPromised) this.#discard(true)
   }
 
   #discard(isNamed: boolean): void {
@@ -130,9 +140,9 @@ export class OutputChannel implements Closable {
     this.#attached = undefined
   }
 
-  #closeWriteEnd(): void {
-    if (this.#writeEnd !== undefined) closeSync(this.#writeEnd)
-    this.#writeEnd = undefined
+  #closeStandIn(): void {
+    if (this.#standIn !== undefined) closeSync(this.#standIn)
+    this.#standIn = undefined
   }
 
   #useFifo<T>(use: (descriptor: number) => T): T | undefined {
