@@ -1,5 +1,5 @@
-import { mkdtempSync } from 'node:fs'
-import { rm, unlink, writeFile } from 'node:fs/promises'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { type FileHandle, open, rm, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { KeepSpec } from '@tenon/kernel'
 import { forgetAtExit, removeAtExit } from './remove-at-exit.ts'
@@ -56,7 +56,7 @@ export async function removeScripts(scripts: ScriptDirectory): Promise<void> {
 function directory(scripts: ScriptDirectory): string {
   if (scripts.closed) throw new Error('the executor was removed while the command was being prepared')
   if (scripts.path === undefined) {
-    scripts.path = mkdtempSync(join(scripts.parent, 'tenon-shell-'))
+    scripts.path = makePrivate(scripts.parent)
     removeAtExit(scripts.path)
   }
   return scripts.path
@@ -67,12 +67,37 @@ function forget(scripts: ScriptDirectory): void {
   scripts.path = undefined
 }
 
-async function writePrivate(path: string, contents: string): Promise<string> {
+/** Modes that files and directories are made with pass through the umask, which may take them from their owner too: they are set once more. */
+const FILE_MODE = 0o600
+const DIRECTORY_MODE = 0o700
+
+function makePrivate(parent: string): string {
+  const path = mkdtempSync(join(parent, 'tenon-shell-'))
   try {
-    await writeFile(path, contents, { mode: 0o600, flag: 'wx' })
+    chmodSync(path, DIRECTORY_MODE)
+  } catch (error) {
+    rmSync(path, { recursive: true, force: true })
+    throw error
+  }
+  return path
+}
+
+async function writePrivate(path: string, contents: string): Promise<string> {
+  const file = await open(path, 'wx', FILE_MODE)
+  try {
+    await fill(file, contents)
     return path
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await removeScript(path)
+    await removeScript(path)
     throw error
+  }
+}
+
+async function fill(file: FileHandle, contents: string): Promise<void> {
+  try {
+    await file.chmod(FILE_MODE)
+    await file.writeFile(contents)
+  } finally {
+    await file.close()
   }
 }

@@ -17,17 +17,20 @@ async function opened(): Promise<{ parent: string; scripts: ScriptDirectory }> {
 }
 
 describe('private scripts', () => {
-  it('SH-27 are made with the first one, in one directory, each under a name of its own, for their owner alone', async () => {
-    const { parent, scripts } = await opened()
-    expect(await readdir(parent)).toEqual([])
-    const umask = process.umask(0)
-    const paths = await Promise.all(Array.from({ length: 20 }, (_, n) => writeScript(scripts, 'sh', `${n}`))).finally(() => process.umask(umask))
-    expect(await readdir(parent)).toHaveLength(1)
-    expect(new Set(paths).size).toBe(20)
-    expect(await Promise.all(paths.map((path) => readFile(path, 'utf8')))).toEqual(paths.map((_, n) => `${n}`))
-    expect(new Set(await Promise.all(paths.map(async (path) => (await stat(path)).mode & 0o777)))).toEqual(new Set([0o600]))
-    expect((await stat(scripts.path ?? '')).mode & 0o777).toBe(0o700)
-  })
+  it.each(['0000', '0277', '0477', '0777'])(
+    'SH-27 are made with the first one, in one directory, each under a name of its own, for their owner alone (umask %s)',
+    async (mask) => {
+      const { parent, scripts } = await opened()
+      expect(await readdir(parent)).toEqual([])
+      const umask = process.umask(mask)
+      const paths = await Promise.all(Array.from({ length: 20 }, (_, n) => writeScript(scripts, 'sh', `${n}`))).finally(() => process.umask(umask))
+      expect(await readdir(parent)).toHaveLength(1)
+      expect(new Set(paths).size).toBe(20)
+      expect(await Promise.all(paths.map((path) => readFile(path, 'utf8')))).toEqual(paths.map((_, n) => `${n}`))
+      expect(new Set(await Promise.all(paths.map(async (path) => (await stat(path)).mode & 0o777)))).toEqual(new Set([0o600]))
+      expect((await stat(scripts.path ?? '')).mode & 0o777).toBe(0o700)
+    },
+  )
 
   it('SH-27 never go over a file that somebody else has put there, and that file stays', async () => {
     const { scripts } = await opened()

@@ -44,6 +44,12 @@ describe.runIf(process.platform !== 'win32')('a temporary directory', () => {
     expect(readdirSync(temporary, { recursive: true })).toEqual(['t'])
   })
 
+  it.each(['0022', '0277', '0477', '0777'])('SP-35 SH-27 holds what its user can use, and nobody else, whatever the umask (%s)', async (mask) => {
+    const { facts, stderr, temporary } = await play(['masked', mask])
+    expect([facts, stderr]).toEqual([{ texts: ['short\n', 'long\n', 'data'], spilled: 3_893, modes: [0o600, 0o700] }, ''])
+    expect(readdirSync(temporary)).toEqual([])
+  })
+
   it.each([
     ['exit', 3],
     ['throw', 1],

@@ -156,6 +156,18 @@ describe('files', () => {
     expect(readdirSync(runtime.directory.path()).filter((name) => !name.endsWith('.fifo'))).toEqual(['owner.json'])
   })
 
+  it.each(['0000', '0277', '0477', '0777'])('SP-35 a file with data for a standard input is 0600 whatever the umask (%s)', async (mask) => {
+    const { subprocess } = await openProvider()
+    const umask = process.umask(mask)
+    try {
+      const handle = subprocess.spawn(sh('stat -L -c %a /dev/stdin; cat', { stdin: { data: 'data' } }))
+      await handle.done
+      expect(out(handle)).toBe('600\ndata')
+    } finally {
+      process.umask(umask)
+    }
+  })
+
   it('SP-35 FIFOs are 0622 whatever the umask', async () => {
     const umask = process.umask(0o077)
     try {

@@ -1,11 +1,13 @@
-import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { StartLedger } from '../src/launch/start-ledger.ts'
+import { systemWorld } from '../src/system-world.ts'
 import { endIfAlive, isAlive } from './alive.ts'
 import { openChildren } from './open-children.ts'
-import { textOf } from './open-launched.ts'
+import { openLaunched, textOf } from './open-launched.ts'
 import { openOdd } from './open-odd.ts'
 import { sh } from './open-provider.ts'
 
@@ -64,6 +66,18 @@ describe('the ledger of starts', () => {
     })
     return ledger
   }
+
+  it('LN-03 SP-35 is for its user alone, whatever the umask', async () => {
+    const real = systemWorld().startLauncher
+    const modes: number[] = []
+    const startLauncher = (cwd: string): ChildProcess => {
+      for (const name of readdirSync(cwd)) if (name.endsWith('.starts')) modes.push(statSync(join(cwd, name)).mode & 0o777)
+      return real(cwd)
+    }
+    const umask = process.umask(0o777)
+    await openLaunched({ world: { startLauncher } }).finally(() => process.umask(umask))
+    expect(modes).toEqual([0o600])
+  })
 
   it('LN-03 tells of the last thousand, and of nothing else', () => {
     const ledger = openLedger()

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { OWNER_FILE } from '../src/channel/private-directory.ts'
 import { type SpillFiles, systemFiles } from '../src/output/spill-shelf.ts'
 import { openShelf } from './open-capture.ts'
 
@@ -137,24 +139,28 @@ describe('spilling', () => {
     expect(reader.earliest()).toBe(901)
   })
 
-  it('SP-35 the directory is 0700 and the file 0600 whatever the umask, with random names', async () => {
-    const { capture: open, directory } = openShelf()
-    const umask = process.umask(0o277)
-    try {
-      const names = new Set<string>()
-      for (let count = 0; count < 3; count++) {
-        const { capture, reader } = open({ maxBytes: 4, spill: { maxBytes: 100 } })
-        capture.append(Buffer.from('01234'))
-        await capture.flushed()
-        expect(statSync(reader.spillPath ?? '').mode & 0o777).toBe(0o600)
-        names.add(reader.spillPath ?? '')
+  it.each(['0000', '0277', '0477', '0777'])(
+    'SP-35 the directory is 0700 and files in it 0600 whatever the umask, with random names (umask %s)',
+    async (mask) => {
+      const { capture: open, directory } = openShelf()
+      const umask = process.umask(mask)
+      try {
+        const names = new Set<string>()
+        for (let count = 0; count < 3; count++) {
+          const { capture, reader } = open({ maxBytes: 4, spill: { maxBytes: 100 } })
+          capture.append(Buffer.from('01234'))
+          await capture.flushed()
+          expect(statSync(reader.spillPath ?? '').mode & 0o777).toBe(0o600)
+          names.add(reader.spillPath ?? '')
+        }
+        expect(names.size).toBe(3)
+        expect(statSync(directory.path()).mode & 0o777).toBe(0o700)
+        expect(statSync(join(directory.path(), OWNER_FILE)).mode & 0o777).toBe(0o600)
+      } finally {
+        process.umask(umask)
       }
-      expect(names.size).toBe(3)
-      expect(statSync(directory.path()).mode & 0o777).toBe(0o700)
-    } finally {
-      process.umask(umask)
-    }
-  })
+    },
+  )
 
   it('SP-37 beyond retainedSpillBytes the oldest goes, its path first', async () => {
     const { capture: open } = openShelf({ retainedSpillBytes: 2_500 })

@@ -1,5 +1,5 @@
 // A host: boots a kernel with the process provider and bash, and plays the scenario named by its first argument. Facts go to standard output as one JSON line.
-import { chmodSync, readdirSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Kernel } from '@tenon/kernel'
@@ -28,6 +28,13 @@ async function bootLaunched() {
 }
 
 const long = (command) => `${command} #${'x'.repeat(100_000)}`
+
+/** Root is kept from nothing by a mode. */
+function becomeNobody() {
+  if (process.getuid() !== 0) return
+  process.setgid(65_534)
+  process.setuid(65_534)
+}
 
 const scenarios = {
   /** With temporary files in a place that is named from where the host is, before it goes elsewhere. */
@@ -70,12 +77,28 @@ const scenarios = {
     return { exitCode, timedOut, stdout: facts, tail: text.slice(-20), length: text.length, grown: most - before }
   },
 
+  /** As somebody whom the umask keeps from what is made without a mode of its own. */
+  async masked([mask]) {
+    chmodSync(tmpdir(), 0o777)
+    becomeNobody()
+    process.umask(mask)
+    // This user may not be able to read the place where the launcher lies.
+    const { kernel, run } = await boot({ maxOutputBytes: 1_000 }, { launcher: 'host' })
+    const text = async (command, request) => run(command, request).then((result) => result.stdout.text, String)
+    const texts = [await text('echo short'), await text(long('echo long')), await text('cat', { stdin: 'data' })]
+    const { stdout } = await run('seq 1 1000')
+    const modes = readdirSync(tmpdir(), { recursive: true, encoding: 'utf8' })
+      .filter((name) => !name.endsWith('.fifo'))
+      .map((name) => statSync(join(tmpdir(), name)).mode & 0o777)
+    const facts = { texts, spilled: readFileSync(stdout.spillPath, 'utf8').length, modes: [...new Set(modes)].sort() }
+    await kernel.close()
+    return facts
+  },
+
   /** As somebody who may not write there, after the first command could. */
   async unwritable() {
-    const user = 65_534
     chmodSync(tmpdir(), 0o777)
-    process.setgid?.(user)
-    process.setuid?.(user)
+    becomeNobody()
     // This user may not be able to read the place where the launcher lies.
     const { kernel, start, run } = await boot({ maxOutputBytes: 1_000 }, { launcher: 'host' })
     const first = await run('seq 1 1000')

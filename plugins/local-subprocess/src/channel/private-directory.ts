@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { createPrivateFile } from './private-file.ts'
 
 /** Beginning of the names of all private directories; random characters follow. */
 export const DIRECTORY_PREFIX = 'tenon-'
@@ -85,7 +86,7 @@ export class PrivateDirectory {
     try {
       // The mode of mkdtemp passes through the umask.
       chmodSync(path, 0o700)
-      writeFileSync(join(path, OWNER_FILE), this.#owner, { mode: 0o600, flag: 'wx' })
+      this.#claim(path)
     } catch (error) {
       // Without its owner's name nobody would ever sweep it.
       rmSync(path, { recursive: true, force: true })
@@ -94,5 +95,14 @@ export class PrivateDirectory {
     this.#made.push(path)
     this.#onMade(path)
     return path
+  }
+
+  #claim(path: string): void {
+    const descriptor = createPrivateFile(join(path, OWNER_FILE))
+    try {
+      writeFileSync(descriptor, this.#owner)
+    } finally {
+      closeSync(descriptor)
+    }
   }
 }

@@ -8,6 +8,7 @@ import { isOutOfDescriptors } from '../spare-descriptor.ts'
 import { discard } from './discard.ts'
 import type { Fifo, FifoStock } from './fifo-stock.ts'
 import type { PrivateDirectory } from './private-directory.ts'
+import { createPrivateFile } from './private-file.ts'
 
 /** Beyond this, writing a file would block the event loop for too long. */
 const FILE_BYTES = 1_048_576
@@ -43,7 +44,7 @@ const NOTHING: StdinFeed = { end: { kind: 'null' }, started: nothing, cancel: no
 function byFile(bytes: Uint8Array, name: string, directory: PrivateDirectory): StdinFeed | undefined {
   try {
     const path = join(directory.path(), name)
-    const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
+    const descriptor = createPrivateFile(path)
     const remove = (): void => discard(path)
     try {
       for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done, bytes.length - done, done)

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
-import { openSync } from 'node:fs'
 import { join } from 'node:path'
 import { discard } from '../channel/discard.ts'
+import { createPrivateFile } from '../channel/private-file.ts'
 import type { Clock } from '../clock.ts'
 import type { Commission } from './messages.ts'
 import { exitOf } from './process-exit.ts'
@@ -30,7 +30,7 @@ export async function welcome(
   let ledger: StartLedger | undefined
   try {
     signal.throwIfAborted()
-    ledger = new StartLedger(openSync(ledgerPath, 'wx+', 0o600))
+    ledger = new StartLedger(createPrivateFile(ledgerPath))
     launcher = start(folder)
     launcher.unref()
     const failure = failureOf(launcher)

@@ -1,7 +1,8 @@
-import { closeSync, constants, fchmod, close as fsClose, fstat, open, openSync, readSync, statfs, unlink, writev } from 'node:fs'
+import { closeSync, constants, close as fsClose, fstat, openSync, readSync, statfs, unlink, writev } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { PrivateDirectory } from '../channel/private-directory.ts'
+import { createPrivateFileLater } from '../channel/private-file.ts'
 import type { Clock } from '../clock.ts'
 import type { Warnings } from '../warnings.ts'
 import type { World } from '../world.ts'
@@ -106,26 +107,15 @@ export class SpillShelf {
 }
 
 const promised = {
-  open: promisify(open),
   writev: promisify(writev),
   fstat: promisify(fstat),
-  fchmod: promisify(fchmod),
   close: promisify(fsClose),
   unlink: promisify(unlink),
   statfs: promisify(statfs),
 }
 
 export const systemFiles: SpillFiles = {
-  async create(path) {
-    const descriptor = await promised.open(path, 'wx', 0o600)
-    try {
-      await promised.fchmod(descriptor, 0o600)
-    } catch (error) {
-      await promised.close(descriptor)
-      throw error
-    }
-    return descriptor
-  },
+  create: createPrivateFileLater,
   write: async (descriptor, buffers, position) => (await promised.writev(descriptor, buffers, position)).bytesWritten,
   links: async (descriptor) => (await promised.fstat(descriptor)).nlink,
   close: promised.close,
