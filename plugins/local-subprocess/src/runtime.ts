@@ -22,6 +22,9 @@ export const RUNTIME_VERSION = 3
 /** Bytes that one read of a stream takes: what a pipe holds by default. */
 const READ_BYTES = 65_536
 
+const IN_A_WORKER =
+  'in a worker thread the host itself starts commands, their output goes through pipes, and they cannot open /dev/stdout: with FIFOs Node would close descriptors of other threads at the end of this one, unless it was made by `new Worker(file, { trackUnmanagedFds: false })`, which cannot be told here'
+
 /** A launch under way. */
 export interface Starting {
   /** Calls it off, or ends what has started. */
@@ -65,6 +68,7 @@ export class Runtime {
     this.settings = settings
     this.warnings = new Warnings(log)
     const { platform, table, clock, send, run, runSync } = world
+    if (!world.isMainThread) this.warnings.once('worker', {}, IN_A_WORKER)
     world.spare.hold()
     const directoryIn = (bases: readonly string[]): PrivateDirectory =>
       new PrivateDirectory(bases, JSON.stringify(world.owner), (path) => this.launcher.directoryMade(path))
@@ -98,6 +102,7 @@ export class Runtime {
         runSync,
         clock,
         (error) => this.warnings.once('mkfifo', { err: error }, 'cannot make FIFOs; output goes through pipes, and commands cannot open /dev/stdout'),
+        world.isMainThread,
       ),
       shelf: new SpillShelf(this.directory, this.warnings, settings, world),
       buffer: new ReadBuffer(READ_BYTES),

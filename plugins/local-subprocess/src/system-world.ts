@@ -4,6 +4,7 @@ import { accessSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isMainThread } from 'node:worker_threads'
 import { COOKIE_VARIABLE } from '@tenon/subprocess'
 import spawn from 'cross-spawn'
 import { memoryDirectories } from './channel/memory-directory.ts'
@@ -31,6 +32,7 @@ export function systemWorld(): World {
   return {
     platform,
     host: pid,
+    isMainThread,
     environment: { ...process.env },
     temporaryDirectory: resolve(tmpdir()),
     memoryDirectories: platform === 'linux' ? memoryDirectories(process.env.XDG_RUNTIME_DIR, process.getuid?.()) : [],

@@ -15,6 +15,11 @@ export interface World {
   readonly platform: NodeJS.Platform
   /** The host's pid. */
   readonly host: number
+  /**
+   * At the end of any other thread Node closes what `fs` has opened in it and not closed. A descriptor that was handed to a socket is closed by
+   * then, and its number may be another thread's.
+   */
+  readonly isMainThread: boolean
   /** The host's environment as it was when the runtime was made. */
   readonly environment: EnvEntries
   /** Absolute. */

@@ -34,30 +34,41 @@ export class FifoStock {
   readonly #runSync: RunProgramSync
   readonly #clock: Clock
   readonly #fault: (error: unknown) => void
+  readonly #isUsable: boolean
   #names: string[] = []
   #counter = 0
   #refill: Promise<void> | undefined
   #notBefore = Number.NEGATIVE_INFINITY
 
-  constructor(directory: () => PrivateDirectory, run: RunProgram, runSync: RunProgramSync, clock: Clock, fault: (error: unknown) => void) {
+  /** @param isUsable whether what is opened here may be handed to a socket: without, none is made */
+  constructor(
+    directory: () => PrivateDirectory,
+    run: RunProgram,
+    runSync: RunProgramSync,
+    clock: Clock,
+    fault: (error: unknown) => void,
+    isUsable: boolean,
+  ) {
     this.#directory = directory
     this.#run = run
     this.#runSync = runSync
     this.#clock = clock
     this.#fault = fault
+    this.#isUsable = isUsable
   }
 
   /** Makes FIFOs ahead of need, if there are few. */
   prepare(): void {
-    if (this.#names.length < BATCH / 2) this.#refill ??= this.#makeLater()
+    if (this.#isUsable && this.#names.length < BATCH / 2) this.#refill ??= this.#makeLater()
   }
 
   get size(): number {
     return this.#names.length
   }
 
-  /** Undefined where FIFOs cannot be made. @throws EMFILE and ENFILE: no descriptor is left, for anything. */
+  /** Undefined where FIFOs cannot be made, or used. @throws EMFILE and ENFILE: no descriptor is left, for anything. */
   take(): Fifo | undefined {
+    if (!this.#isUsable) return undefined
     // The second try is for a directory that a cleaner took, with everything in stock.
     for (let attempt = 0; attempt < 2 && this.#clock.now() >= this.#notBefore; attempt++) {
       const path = this.#pop()

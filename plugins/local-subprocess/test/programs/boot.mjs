@@ -1,4 +1,6 @@
 // What hosts have in common: a kernel with the provider, started the way the run is about.
+import { readdirSync, readFileSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
 import { Kernel } from '@tenon/kernel'
 import localSubprocess from '@tenon/plugin-local-subprocess'
 import { Subprocess } from '@tenon/subprocess'
@@ -19,9 +21,10 @@ export async function boot(config, logger) {
     await handle.done
     return Number(handle.output.stdout.readFrom(0).text)
   }
-  // Until the launcher is there the host itself starts commands.
+  // Until the launcher is there the host itself starts commands; in a worker thread always, and the launcher is there for its end.
+  if (launcher === 'process' && !isMainThread) await greeted()
   let parentPid = await parent()
-  while (launcher === 'process' && parentPid === process.pid) {
+  while (launcher === 'process' && isMainThread && parentPid === process.pid) {
     await new Promise((resolve) => setTimeout(resolve, 5))
     parentPid = await parent()
   }
@@ -32,6 +35,27 @@ export async function boot(config, logger) {
     parent: parentPid,
     spawn: (argv, change) => subprocess.spawn(spec(argv, change)),
     sh: (script, change) => subprocess.spawn(spec(['sh', '-c', script], change)),
+  }
+}
+
+/** Resolves with the pid of the process's launcher once it has greeted. */
+export async function greeted() {
+  for (;;) {
+    const tasks = readdirSync('/proc/self/task')
+    const children = tasks.flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, 'latin1').trim().split(' '))
+    const pid = children.find(hasGreeted)
+    if (pid !== undefined) return Number(pid)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+/** Its socket goes with the greeting. */
+function hasGreeted(pid) {
+  try {
+    const isLauncher = readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('/launcher/main.js')
+    return isLauncher && !readdirSync(`/proc/${pid}/cwd`).some((name) => name.endsWith('.sock'))
+  } catch {
+    return false
   }
 }
 

@@ -5,7 +5,7 @@ import { parentPort, Worker } from 'node:worker_threads'
 import { Kernel } from '@tenon/kernel'
 import localSubprocess from '@tenon/plugin-local-subprocess'
 import { Subprocess } from '@tenon/subprocess'
-import { boot, line, say, tail } from './boot.mjs'
+import { boot, greeted, line, say, tail } from './boot.mjs'
 
 const spec = (script, change = {}) => ({
   argv: ['sh', '-c', script],
@@ -154,7 +154,8 @@ const scenarios = {
   },
 
   async 'thread-itself'() {
-    const { sh, parent } = await boot()
+    const { sh } = await boot()
+    const parent = await greeted()
     const cookie = sh('echo $TENON_PROCESS; trap "" TERM; while :; do sleep 0.05; done')
     sh('setsid sh -c \'trap "" TERM; exec sleep 600\' & wait')
     const [nonce] = (await line(cookie)).split('.')
