@@ -11,7 +11,7 @@ import { bench } from './bash-bench.ts'
 describe('how bash commands end', () => {
   it('SH-10 B040 a pkill that matches its own text is a death by signal, with no flag, and the host lives', () =>
     bench({}, async ({ start }) => {
-      const execution = await start('pkill -f zzSelfMatch; echo after')
+      const execution = await start(`pkill -f zzSelfMatch${process.pid}; echo after`)
       expect(await execution.result()).toMatchObject({ signal: 'SIGTERM', exitCode: null, timedOut: false, aborted: false, stdout: { text: '' } })
       expect(execution.status).toBe('killed')
     }))
@@ -28,8 +28,10 @@ describe('how bash commands end', () => {
 
   it('SH-06 B016 every member of a pipeline ends at the deadline', () =>
     bench({ graceMs: 500 }, async ({ run, start }) => {
-      expect(await run('yes zzMark | grep -v zzMark | head -1', { timeoutMs: 700 })).toMatchObject({ timedOut: true })
-      const left = await start(`pgrep -fc 'zz[M]ark'`)
+      // Of this run alone: the same tests may run beside it.
+      const mark = `zzMark${process.pid}`
+      expect(await run(`yes ${mark} | grep -v ${mark} | head -1`, { timeoutMs: 700 })).toMatchObject({ timedOut: true })
+      const left = await start(`pgrep -fc '${mark.replace('M', '[M]')}'`)
       expect((await left.result()).stdout.text).toBe('0\n')
     }))
 
@@ -46,7 +48,7 @@ describe('how bash commands end', () => {
 
   it('SH-06 B028 a loop that waits for itself is bounded, and its tree dies', () =>
     bench({ graceMs: 500 }, async ({ start }) => {
-      const execution = await start('until ! pgrep -f zzLoop >/dev/null; do sleep 0.1; done', { timeoutMs: 1_000 })
+      const execution = await start(`until ! pgrep -f zzLoop${process.pid} >/dev/null; do sleep 0.1; done`, { timeoutMs: 1_000 })
       expect(await execution.result()).toMatchObject({ timedOut: true })
       await expect.poll(() => execution.survivors()).toBe(0)
     }))
