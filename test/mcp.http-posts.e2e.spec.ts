@@ -68,6 +68,19 @@ it('CP-14 an id whose request has no answer yet is refused, and that request get
   expect((await post(server, transport.sessionId, bash('ls'))).text).not.toContain('again')
 })
 
+it('CP-14 an id whose stream was dropped is free again when its call has ended', async () => {
+  const server = await serveHttp()
+  const { bash: run, transport } = await connect(server, server.token)
+  const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json', authorization: `Bearer ${server.token}` }
+  const session = { 'mcp-session-id': transport.sessionId ?? '' }
+  const call = request(server.url, { method: 'POST', headers: { ...headers, ...session } }).on('error', () => undefined)
+  call.end(bash('touch begun; until test -e go; do sleep 0.02; done'))
+  await vi.waitUntil(() => existsSync(path.join(server.cwd, 'begun')), { timeout: 20_000 })
+  call.destroy()
+  await run('touch go')
+  await vi.waitUntil(async () => (await post(server, transport.sessionId, bash('echo again'))).status === 200, { timeout: 20_000 })
+})
+
 it('CP-14 over HTTP a client is told what it has asked to be told, from the level it has set', async () => {
   const server = await serveHttp()
   const [one, two] = [await connect(server, server.token), await connect(server, server.token)]

@@ -1,7 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { expect, it, vi } from 'vitest'
 import { initialize, pipe } from './mcp/piped.ts'
+import { executable, folder } from './mcp/served.ts'
 
 const bash = (command: string, more: object = {}): object => ({ name: 'bash', arguments: { command, description: 'for a test', ...more } })
 
@@ -136,4 +140,27 @@ it('CP-13 a catalog without the server is served too, and one that does not boot
   expect(await broken.exit).toBe(3)
   expect(broken.lines).toEqual([])
   expect(broken.stderr()).toContain('did you mean "mcp-server"?')
+})
+
+it('CP-14 whoever says all at once, and reads late, is answered all of it before the program ends', async () => {
+  const cwd = await folder()
+  const child = spawn(process.execPath, [executable, 'mcp'], { cwd, env: { PATH: process.env.PATH ?? '', HOME: cwd }, stdio: 'pipe' })
+  const ended = once(child, 'close')
+  const initialize = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } }
+  const messages: object[] = [
+    { id: 'first', method: 'initialize', params: initialize },
+    { method: 'notifications/initialized' },
+    { id: 'job', method: 'tools/call', params: bash('echo $$ > pid; exec sleep 60', { run_in_background: true }) },
+    { id: 'begun', method: 'tools/call', params: bash('until test -s pid; do sleep 0.02; done') },
+    ...Array.from({ length: 500 }, (_, id) => ({ id, method: 'tools/list' })),
+  ]
+  child.stdin.end(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''))
+  // Once the job has gone the session is over, and 5 MB are still unread.
+  await vi.waitUntil(() => existsSync(path.join(cwd, 'pid')) && readFileSync(path.join(cwd, 'pid'), 'utf8') !== '', { timeout: 20_000 })
+  const job = readFileSync(path.join(cwd, 'pid'), 'utf8').trim()
+  await vi.waitUntil(() => !existsSync(`/proc/${job}`), { timeout: 20_000 })
+  const lines = (await text(child.stdout)).split('\n').filter((line) => line !== '')
+  const ids = lines.map((line) => (JSON.parse(line) as { id?: number | string }).id).filter((id) => id !== undefined)
+  expect(ids.map(String).toSorted()).toEqual(['first', 'job', 'begun', ...Array(500).keys()].map(String).toSorted())
+  expect(await ended).toEqual([0, null])
 })

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import process from 'node:process'
+import { Writable } from 'node:stream'
 import { main } from '../dist/index.js'
 
 const INTERNAL_FAULT = 70
@@ -45,8 +46,10 @@ stderr.on('error', () => undefined)
 
 const status = await main(process.argv.slice(2), { stdin, stdout, stderr, env, pid, exit, cwd: workingDirectory() })
 finished = true
-// Ends even where a plugin left something behind, but not before what was printed has been passed on, or its failure been told.
-stdout.write('', () => stderr.write('', () => setImmediate(() => process.exit(status))))
+// Ends even where a plugin left something behind, but not before what was printed has been passed on, or its failure been told. A command may
+// have put a `write` over that of standard output, which says nothing of the stream itself.
+const flush = (stream, done) => Writable.prototype.write.call(stream, '', 'utf8', done)
+flush(stdout, () => flush(stderr, () => setImmediate(() => process.exit(status))))
 
 /** Somebody may have removed it; what needs it says so when it does. */
 function workingDirectory() {

@@ -117,11 +117,14 @@ export class HttpEndpoint implements Endpoint {
     if (posted === undefined) return
     if ('status' in posted) return refuse(response, posted)
     const { message } = posted
-    if (client === undefined) return this.#attended(response, (attendant) => this.#welcome(attendant, request, response, message))
-    const reused = client.streams.reused(message)
-    if (reused === undefined) return client.transport.handleRequest(request, response, message)
-    const why = `Invalid Request: the id ${JSON.stringify(reused)} is of a request that has no answer yet`
-    refuse(response, { status: 400, code: ErrorCode.InvalidRequest, message: why })
+    // The activation may have left while it was read.
+    this.#attended(response, async (attendant) => {
+      if (client === undefined) return this.#welcome(attendant, request, response, message)
+      const reused = client.streams.reused(message)
+      if (reused === undefined) return client.transport.handleRequest(request, response, message)
+      const why = `Invalid Request: the id ${JSON.stringify(reused)} is of a request that has no answer yet`
+      refuse(response, { status: 400, code: ErrorCode.InvalidRequest, message: why })
+    })
   }
 
   /** A client without a session: if what it says is `initialize`, it gets one. */
@@ -189,8 +192,12 @@ function endCancelled(transport: StreamableHTTPServerTransport): PostStreams {
   }
   const send = transport.send.bind(transport)
   transport.send = async (message, options) => {
-    await send(message, options)
-    if (!('method' in message) && message.id !== undefined) streams.answered(message.id)
+    try {
+      await send(message, options)
+    } finally {
+      // Also if its stream is gone.
+      if (!('method' in message) && message.id !== undefined) streams.answered(message.id)
+    }
   }
   return streams
 }

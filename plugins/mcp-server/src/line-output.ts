@@ -44,7 +44,9 @@ export class LineOutput {
   #write(line: string, maxUnreadBytes: number): Promise<void> {
     return new Promise((resolve, reject) => {
       Writable.prototype.write.call(this.#stream, line, 'utf8', (error) => (error ? reject(error) : resolve()))
-      if (this.#isBehind || this.#stream.writableLength <= maxUnreadBytes) return
+      const { writableLength, writableNeedDrain } = this.#stream
+      // Of less than it holds anyway a stream does not tell when it has been read.
+      if (this.#isBehind || writableLength <= maxUnreadBytes || !writableNeedDrain) return
       this.#isBehind = true
       this.#stream.once('drain', this.#drained)
     })

@@ -1,14 +1,18 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema, type RequestId } from '@modelcontextprotocol/sdk/types.js'
+import { ErrorCode, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js'
+import { type Incoming, idOf, incoming, type LineRefusal, refusal } from './incoming.ts'
 import { LineOutput } from './line-output.ts'
-import { type MessageLine, MessageLines } from './message-lines.ts'
+import { MessageLines } from './message-lines.ts'
 
 export interface LineLimits {
   readonly maxMessageBytes: number
   /** How long requests in flight may go on to answer when the input has ended, in milliseconds. */
   readonly drainMs: number
 }
+
+/** So many are served in one turn: what they are answered then tells whether the client is behind. */
+const PORTION = 16
 
 /**
  * JSON-RPC, one message per line. Unlike the SDK's own stdio transport it answers what it cannot read, notices the end of its input, can be
@@ -27,13 +31,15 @@ export class LineTransport implements Transport {
   readonly #lines = new MessageLines()
   /** Requests that have no response yet: how many of each id, since a client may break the rule that ids are used once. */
   readonly #unanswered = new Map<RequestId, number>()
-  /** Came while nobody could be told. */
-  #waiting: JSONRPCMessage[] = []
+  /** Oldest first. */
+  readonly #waiting = new Set<Incoming>()
   #waitingBytes = 0
   #phase: 'new' | 'reading' | 'draining' | 'closed' = 'new'
   /** The protocol listens. */
   #isStarted = false
   #isPaused = false
+  /** Goes on in the next turn. */
+  #resting: NodeJS.Immediate | undefined
   #draining: NodeJS.Timeout | undefined
   #closed: (() => void) | undefined
 
@@ -95,7 +101,8 @@ export class LineTransport implements Transport {
     if (this.#phase === 'closed') return
     this.#phase = 'closed'
     clearTimeout(this.#draining)
-    this.#waiting = []
+    clearImmediate(this.#resting)
+    this.#waiting.clear()
     this.#input.off('data', this.#read)
     this.#input.off('end', this.#ended)
     this.#input.off('close', this.#ended)
@@ -106,14 +113,19 @@ export class LineTransport implements Transport {
   }
 
   readonly #read = (chunk: Buffer | string): void => {
-    for (const line of this.#lines.feed(typeof chunk === 'string' ? Buffer.from(chunk) : chunk, this.limits.maxMessageBytes)) this.#take(line)
+    const { maxMessageBytes } = this.limits
+    for (const line of this.#lines.feed(typeof chunk === 'string' ? Buffer.from(chunk) : chunk, maxMessageBytes)) {
+      this.#receive(incoming(line, maxMessageBytes))
+    }
+    this.#goOn()
   }
 
   readonly #ended = (): void => {
     if (this.#phase !== 'reading') return
-    for (const line of this.#lines.rest(this.limits.maxMessageBytes)) this.#take(line)
+    const { maxMessageBytes } = this.limits
+    for (const line of this.#lines.rest(maxMessageBytes)) this.#receive(incoming(line, maxMessageBytes))
     this.#phase = 'draining'
-    this.#drain()
+    this.#goOn()
   }
 
   readonly #lost = (error: Error): void => {
@@ -122,70 +134,84 @@ export class LineTransport implements Transport {
     void this.close()
   }
 
-  #take(line: MessageLine): void {
-    if (this.#phase === 'closed') return
-    if (line.type === 'too-long') {
-      const bound = `a message has at most ${this.limits.maxMessageBytes} bytes, this one has ${line.bytes}`
-      this.#refuse(ErrorCode.InvalidRequest, bound)
+  #receive(item: Incoming): void {
+    if ('message' in item && this.#calledOff(item.message)) return
+    const { maxMessageBytes } = this.limits
+    const isBeyond = this.#waitingBytes + item.bytes > maxMessageBytes && this.#waiting.size > 0
+    if (isBeyond && this.#isHeld) {
+      const why = `the server is being changed, and up to ${maxMessageBytes} bytes wait for it: send this again`
+      this.#refuse('message' in item ? refusal(ErrorCode.InternalError, why, idOf(item.message)) : item.refusal)
       return
     }
-    if (line.type === 'not-utf8') {
-      this.#refuse(ErrorCode.ParseError, 'Parse error: the line is not UTF-8')
-      return
-    }
-    let value: unknown
-    try {
-      value = JSON.parse(line.text)
-    } catch (error) {
-      this.#refuse(ErrorCode.ParseError, `Parse error: ${(error as Error).message}`)
-      return
-    }
-    const parsed = JSONRPCMessageSchema.safeParse(value)
-    if (parsed.success) this.#receive(parsed.data, Buffer.byteLength(line.text))
-    else if (Array.isArray(value)) this.#refuse(ErrorCode.InvalidRequest, 'Invalid Request: batches are not served, send one message per line')
-    else this.#refuse(ErrorCode.InvalidRequest, 'Invalid Request: not a JSON-RPC 2.0 message', idOf(value))
+    this.#waiting.add(item)
+    this.#waitingBytes += item.bytes
+    if (isBeyond) this.#input.pause()
+  }
+
+  /** There is nobody to serve, and there is somebody to be told. */
+  get #isHeld(): boolean {
+    return (this.#isPaused || !this.#isStarted) && !this.#lineOutput.isBehind
   }
 
   get #isServed(): boolean {
-    return this.#isStarted && !this.#isPaused && !this.#lineOutput.isBehind
+    return this.#phase !== 'closed' && this.#isStarted && !this.#isPaused && !this.#lineOutput.isBehind
   }
 
-  #receive(message: JSONRPCMessage, bytes: number): void {
-    const { maxMessageBytes } = this.limits
-    const hasRoom = this.#waitingBytes + bytes <= maxMessageBytes
-    if (this.#isServed) this.#deliver(message)
-    else if (hasRoom || this.#lineOutput.isBehind) {
-      this.#waiting.push(message)
-      this.#waitingBytes += bytes
-      if (!hasRoom) this.#input.pause()
-    } else {
-      const why = `the server is being changed, and up to ${maxMessageBytes} bytes wait for it: send this again`
-      this.#refuse(ErrorCode.InternalError, why, idOf(message))
+  /** A cancellation waits for nothing; what it calls off may still wait itself. */
+  #calledOff(message: JSONRPCMessage): boolean {
+    if (!('method' in message) || message.method !== 'notifications/cancelled') return false
+    const id = message.params?.requestId as RequestId
+    for (const item of this.#waiting) {
+      if (!('message' in item) || !('method' in item.message) || !('id' in item.message) || item.message.id !== id) continue
+      this.#remove(item)
+      return true
     }
+    this.onmessage?.(message)
+    // A cancelled request is not answered.
+    this.#answered(id)
+    return true
   }
 
+  #remove(item: Incoming): void {
+    this.#waiting.delete(item)
+    this.#waitingBytes -= item.bytes
+  }
+
+  /** One by one: an answer to the first is not the last one as long as others wait. */
   #goOn(): void {
-    if (!this.#isServed || this.#phase === 'closed') return
-    this.#waitingBytes = 0
-    // One by one: an answer to the first is not the last one as long as others wait.
-    for (let message = this.#waiting.shift(); message !== undefined; message = this.#waiting.shift()) this.#deliver(message)
-    if (this.#phase === 'reading') this.#input.resume()
+    if (this.#resting !== undefined) return
+    let served = 0
+    for (const item of this.#waiting) {
+      if (!this.#isServed) break
+      if (served++ === PORTION) {
+        this.#resting = setImmediate(() => {
+          this.#resting = undefined
+          this.#goOn()
+        })
+        return
+      }
+      this.#remove(item)
+      if ('message' in item) this.#deliver(item.message)
+      else this.#refuse(item.refusal)
+    }
+    // Also where nobody is there to serve: the end of the input has to be seen.
+    if (this.#phase === 'reading' && !this.#lineOutput.isBehind) this.#input.resume()
     this.#drain()
   }
 
-  /** Who is about to start gets the whole time from then on. */
+  /** Who is about to start gets the whole time from then on; while the client is behind, the time is its own. */
   #drain(): void {
     if (this.#phase !== 'draining' || (!this.#isStarted && !this.#isPaused)) return
     clearTimeout(this.#draining)
-    this.#draining = setTimeout(() => void this.close(), this.limits.drainMs)
+    this.#draining = setTimeout(() => {
+      if (!this.#lineOutput.isBehind) void this.close()
+    }, this.limits.drainMs)
     this.#closeIfDrained()
   }
 
   #deliver(message: JSONRPCMessage): void {
     if ('method' in message && 'id' in message) this.#unanswered.set(message.id, (this.#unanswered.get(message.id) ?? 0) + 1)
     this.onmessage?.(message)
-    // A cancelled request is not answered.
-    if ('method' in message && message.method === 'notifications/cancelled') this.#answered(message.params?.requestId as RequestId)
   }
 
   #answered(id: RequestId): void {
@@ -196,17 +222,11 @@ export class LineTransport implements Transport {
   }
 
   #closeIfDrained(): void {
-    if (this.#phase === 'draining' && this.#unanswered.size + this.#waiting.length === 0) void this.close()
+    if (this.#phase === 'draining' && this.#unanswered.size + this.#waiting.size === 0) void this.close()
   }
 
-  #refuse(code: ErrorCode, message: string, id: RequestId | null = null): void {
-    this.onerror?.(new Error(message))
-    const refusal = { jsonrpc: '2.0', id, error: { code, message } }
-    this.#lineOutput.send(refusal, this.limits.maxMessageBytes).catch((error: unknown) => this.onerror?.(error as Error))
+  #refuse(answer: LineRefusal): void {
+    this.onerror?.(new Error(answer.error.message))
+    this.#lineOutput.send(answer, this.limits.maxMessageBytes).catch((error: unknown) => this.onerror?.(error as Error))
   }
-}
-
-function idOf(value: unknown): RequestId | null {
-  const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : null
-  return typeof id === 'string' || Number.isSafeInteger(id) ? (id as RequestId) : null
 }

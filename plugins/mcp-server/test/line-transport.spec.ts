@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { LineTransport } from '../src/line-transport.ts'
 
 interface Limits {
@@ -49,6 +49,9 @@ function unopened(limits: Limits) {
   }
   return { input, output, transport, got, faults, closed, answers, take, feed }
 }
+
+/** Room for so many pings that wait: a line takes more than its bytes. */
+const room = (count: number): number => count * (ping(1).length + 128)
 
 const ping = (id: number | string): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })
 
@@ -123,7 +126,7 @@ it('CP-14 while it is paused messages wait', async () => {
 })
 
 it('CP-14 what waits is bounded: a request beyond is refused, and the next one after the pause is served', async () => {
-  const { answers, feed, got, transport } = await opened({ maxMessageBytes: ping(1).length * 2 })
+  const { answers, feed, got, transport } = await opened({ maxMessageBytes: room(2) })
   transport.pause()
   await feed(`${ping(1)}\n${ping(2)}\n${ping(3)}\n`)
   expect(answers()).toMatchObject([{ id: 3, error: { code: -32_603, message: expect.stringContaining('send this again') } }])
@@ -200,7 +203,7 @@ it('CP-14 a client gets all answers, however many are written in one turn, and h
 })
 
 it('CP-14 what a client asks that has not read waits until it has, and is not read on beyond the bound', async () => {
-  const { feed, got, input, take, transport } = await opened({ maxMessageBytes: ping(1).length * 2 })
+  const { feed, got, input, take, transport } = await opened({ maxMessageBytes: room(2) })
   void transport.send(long(0))
   await feed(`${ping(1)}\n${ping(2)}\n`)
   expect([got, input.isPaused()]).toEqual([[], false])
@@ -227,15 +230,70 @@ it('CP-14 a client that is behind is told of a change once, of progress not at a
   expect(await take(1)).toEqual([updated('a')])
 })
 
-it('CP-14 a client that is behind and goes away is noticed; so is the end of its input', async () => {
+it('CP-14 a client that is behind and goes away is noticed; one that only says no more is answered when it has read', async () => {
   const gone = await opened()
   void gone.transport.send(long(0)).catch(() => undefined)
   gone.output.destroy(new Error('nobody reads'))
   await gone.closed
-  const ended = await opened({ drainMs: 1 })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const ended = await opened({ drainMs: 1_000 })
+  ended.transport.onmessage = (message) => {
+    if ('id' in message) void ended.transport.send({ jsonrpc: '2.0', id: message.id as number, result: {} })
+  }
   void ended.transport.send(long(0))
   await ended.feed(`${ping(1)}\n`)
-  ended.input.end()
+  ended.input.end(ping(2))
+  await once(ended.input, 'end')
+  vi.advanceTimersByTime(60_000)
+  expect(await ended.take(3)).toMatchObject([{ id: 0 }, { id: 1 }, { id: 2 }])
   await ended.closed
-  expect(ended.got).toEqual([])
+})
+
+it('CP-14 many requests at once are served in portions: what has become too much to read stops the rest', async () => {
+  const { answers, feed, take, transport } = await opened()
+  transport.onmessage = (message) => {
+    if ('id' in message) void transport.send(long(message.id as number))
+  }
+  await feed(Array.from({ length: 1_000 }, (_, id) => `${ping(id)}\n`).join(''))
+  await new Promise((resolve) => setImmediate(resolve))
+  const first = answers()
+  expect(first.length).toBeLessThanOrEqual(16)
+  expect((await take(1_000 - first.length)).at(-1)).toMatchObject({ id: 999 })
+})
+
+it('CP-14 broken lines of a client that is behind wait as messages do, within the bound, and are answered in their order', async () => {
+  const { feed, input, take, transport } = await opened({ maxMessageBytes: room(2) })
+  void transport.send(long(0))
+  await feed('x\n'.repeat(1_000))
+  expect(input.isPaused()).toBe(true)
+  const answers = await take(1_001)
+  expect(answers.slice(1)).toMatchObject(Array.from({ length: 1_000 }, () => ({ id: null, error: { code: -32_700 } })))
+  expect(input.isPaused()).toBe(false)
+})
+
+it('CP-14 a cancellation waits for nothing: it reaches a call that runs, and takes back one that still waits', async () => {
+  const { feed, got, take, transport } = await opened()
+  await feed(`${ping(1)}\n`)
+  void transport.send(long(0))
+  const cancelled = (requestId: number): string => JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
+  await feed(`${ping(2)}\n${ping(3)}\n${cancelled(1)}\n${cancelled(2)}\n`)
+  expect(got).toMatchObject([{ id: 1 }, { method: 'notifications/cancelled', params: { requestId: 1 } }])
+  await take(1)
+  await feed(`${ping(4)}\n`)
+  expect(got.slice(2)).toMatchObject([{ id: 3 }, { id: 4 }])
+})
+
+it('CP-14 a client that has caught up while the server is being changed is read again: that it goes is noticed', async () => {
+  const { closed, feed, got, input, take, transport } = await opened({ maxMessageBytes: room(2), drainMs: 1 })
+  void transport.send(long(0))
+  await feed(`${ping(1)}\n${ping(2)}\n${ping(3)}\n`)
+  expect(input.isPaused()).toBe(true)
+  transport.pause()
+  await take(1)
+  await feed(`${ping(4)}\n`)
+  expect(await take(1)).toMatchObject([{ id: 4, error: { code: -32_603, message: expect.stringContaining('send this again') } }])
+  input.end()
+  await closed
+  expect(got).toEqual([])
 })
