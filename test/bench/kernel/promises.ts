@@ -82,8 +82,9 @@ async function flipping({ few, many, rounds }: Extent): Promise<Finding[]> {
 }
 
 async function calling({ rounds, calls }: Extent): Promise<Finding[]> {
-  const read = await warm('reading', [rounds, calls * 10])
-  const emitted = await warm('emitting', [rounds, calls])
+  // Some hundred milliseconds a round: the clock is good to four.
+  const read = await warm('reading', [rounds, calls * 200])
+  const emitted = await warm('emitting', [rounds, calls * 10])
   return [
     atMost(1.1, 'call through an injected capability over a local variable', of(read, 'injected'), of(read, 'local')),
     told('call through an injected capability', of(read, 'injected'), 'ns'),
