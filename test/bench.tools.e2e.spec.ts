@@ -1,13 +1,8 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-
-const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const measurement = pathToFileURL(join(root, 'scripts/bootstrap/measurement.mjs')).href
+import { root, runMeasurement } from './run-measurement.ts'
 
 /** Each section is a process of its own, and some of them start others. */
 const LONGEST_MS = 300_000
@@ -20,9 +15,7 @@ afterEach(() => rm(folder, { recursive: true }))
 
 it('a trial of the tools bench measures every promise of tools and jobs and reports it', { timeout: LONGEST_MS }, async () => {
   const report = join(folder, 'performance.md')
-  const program = `await (await import(${JSON.stringify(measurement)})).runMeasurement(...JSON.parse(process.argv[1]))`
-  const args = [root, 'bench', ['tools', '--quick', '--report', report]]
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, JSON.stringify(args)], { cwd: root })
+  const stdout = await runMeasurement('bench', ['tools', '--quick', '--report', report])
   const text = await readFile(report, 'utf8')
   expect(text).toContain('<!-- bench:tools -->')
   expect(text).toContain(stdout.trim())

@@ -1,23 +1,13 @@
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { connect, type OverHttp, serveHttp, statusOf } from './mcp/over-http.ts'
+import { asked, connect, serveHttp, statusOf } from './mcp/over-http.ts'
 import { started, textOf } from './mcp/served.ts'
 
 const PING = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
 const untilGone = (pid: string): string => `while kill -0 ${pid} 2>/dev/null; do sleep 0.02; done; echo gone`
-
-/** A request by hand that is not ended yet. */
-function asked({ url, token }: OverHttp, method: string, session: string | undefined, headers: Readonly<Record<string, string>> = {}): ClientRequest {
-  const accept = method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream'
-  const own = session === undefined ? {} : { 'mcp-session-id': session }
-  return request(url, {
-    method,
-    headers: { accept, 'content-type': 'application/json', authorization: `Bearer ${token}`, ...own, ...headers },
-  })
-}
 
 const bash = (command: string): string =>
   JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'bash', arguments: { command, description: 'for a test' } } })

@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
-import { connect, type OverHttp, serveHttp } from './mcp/over-http.ts'
+import { asked, connect, type OverHttp, serveHttp } from './mcp/over-http.ts'
 import { started, textOf } from './mcp/served.ts'
 
 /** A POST by hand in a session; resolves with its answer, of a stream that of its one event. */
@@ -42,8 +41,7 @@ it('CP-14 a message over the bound is refused by it, however much of it is still
 
 it('CP-14 requests that are half there take nobody the place of a session', async () => {
   const server = await serveHttp({ maxSessions: 1 })
-  const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json', 'content-length': '1000' }
-  const half = request(server.url, { method: 'POST', headers }).on('error', () => undefined)
+  const half = asked(server, 'POST', undefined, { 'content-length': '1000' }).on('error', () => undefined)
   const found = once(half, 'socket')
   half.write('{"jsonrpc":"2.0",')
   const [socket] = await found
@@ -71,9 +69,7 @@ it('CP-14 an id whose request has no answer yet is refused, and that request get
 it('CP-14 an id whose stream was dropped is free again when its call has ended', async () => {
   const server = await serveHttp()
   const { bash: run, transport } = await connect(server, server.token)
-  const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json', authorization: `Bearer ${server.token}` }
-  const session = { 'mcp-session-id': transport.sessionId ?? '' }
-  const call = request(server.url, { method: 'POST', headers: { ...headers, ...session } }).on('error', () => undefined)
+  const call = asked(server, 'POST', transport.sessionId).on('error', () => undefined)
   call.end(bash('touch begun; until test -e go; do sleep 0.02; done'))
   await vi.waitUntil(() => existsSync(path.join(server.cwd, 'begun')), { timeout: 20_000 })
   call.destroy()

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { request } from 'node:http'
+import { type ClientRequest, request } from 'node:http'
 import type { Writable } from 'node:stream'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -77,6 +77,21 @@ export async function connect({ url }: OverHttp, token: string): Promise<HttpCli
     call,
     bash: (command, more = {}) => call('bash', { command, description: 'for a test', ...more }),
   }
+}
+
+/** A request by hand that is not ended yet. */
+export function asked(
+  { url, token }: OverHttp,
+  method: string,
+  session: string | undefined,
+  headers: Readonly<Record<string, string>> = {},
+): ClientRequest {
+  const accept = method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream'
+  const own = session === undefined ? {} : { 'mcp-session-id': session }
+  return request(url, {
+    method,
+    headers: { accept, 'content-type': 'application/json', authorization: `Bearer ${token}`, ...own, ...headers },
+  })
 }
 
 /** The status of a request made by hand: `fetch` lets nobody choose Host. */

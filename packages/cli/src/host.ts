@@ -87,7 +87,7 @@ export async function openHost(context: CommandContext, options: HostOptions): P
   // A reader that left is no fault, but what runs for it ends in order.
   const onOutputLost = (error: NodeJS.ErrnoException): void => {
     io.stdout.off('error', onOutputLost).on('error', () => undefined)
-    if (error.code !== 'EPIPE') screen.complain(`error: standard output cannot be written: ${error.message}`)
+    screen.outputLost(error)
     closeAndExit(error.code === 'EPIPE' ? ExitCode.ok : ExitCode.failed)
   }
   process.on('uncaughtException', onFault)

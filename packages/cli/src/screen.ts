@@ -39,6 +39,11 @@ export class Screen {
     this.#io.stderr.write(`${text}\n`)
   }
 
+  /** Standard output cannot be written; that its reader has left is no fault. */
+  outputLost({ code, message }: NodeJS.ErrnoException): void {
+    if (code !== 'EPIPE') this.complain(`error: standard output cannot be written: ${message}`)
+  }
+
   /** News that nobody asked for: standard error, unless quiet. As it is. */
   note(text: string): void {
     if (!this.quiet) this.complain(text)

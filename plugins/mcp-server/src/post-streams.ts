@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
+import { idOf } from './incoming.ts'
 
 /** The requests that came with one POST. */
 interface Post {
@@ -22,8 +23,8 @@ export class PostStreams {
 
   /** An id in what was posted that belongs to a request without an answer: the SDK would answer both on the stream of the later one. */
   reused(posted: unknown): RequestId | undefined {
-    const ids = (Array.isArray(posted) ? posted : [posted]).map((message: unknown) => idOfRequest(message))
-    return ids.find((id) => id !== undefined && this.#byRequest.has(id))
+    const requests = [posted].flat().filter((message) => typeof message === 'object' && message !== null && 'method' in message)
+    return requests.map(idOf).find((id) => id !== null && this.#byRequest.has(id)) ?? undefined
   }
 
   /** `post` is the same object for all that came together. */
@@ -49,9 +50,4 @@ export class PostStreams {
     post.hasCancelled ||= isCancelled
     if (post.unanswered.size === 0 && post.hasCancelled) this.#end(id)
   }
-}
-
-function idOfRequest(message: unknown): RequestId | undefined {
-  if (typeof message !== 'object' || message === null || !('method' in message) || !('id' in message)) return undefined
-  return message.id as RequestId
 }

@@ -5,8 +5,8 @@ import rawBody from 'raw-body'
 import type { Refusal } from './refusal.ts'
 
 /**
- * What a request brings, whole, or why it brings nothing; undefined if its peer has gone. Read here and not by the SDK, which puts replacement
- * characters where bytes are no UTF-8 (a command with them would be another one), and only for a session that is there already.
+ * What a request brings, whole, or why it brings nothing; undefined if its peer has gone. Read here and not by the SDK: that puts replacement
+ * characters where bytes are no UTF-8, and a command with them would be another one; and it would need a session before it reads.
  */
 export async function postedMessage(request: IncomingMessage, maxBytes: number): Promise<{ readonly message: unknown } | Refusal | undefined> {
   if (request.method !== 'POST') return { message: undefined }

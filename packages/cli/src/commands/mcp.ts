@@ -15,7 +15,7 @@ export async function mcp(context: CommandContext, args: readonly string[], flag
   const { catalog: taken, rest } = takeCatalog(args, io.cwd)
   const catalog = taken === compositions.default ? compositions.mcp : taken
   if (rest.length > 0) throw new UsageError(`"${rest[0]}" is not a catalog file: its name ends in .yaml, .yml or .json`)
-  keepForProtocol(io.stdout, io.stderr, (text) => screen.complain(plainText(text)))
+  keepForProtocol(io.stdout, io.stderr, (error) => screen.outputLost(error))
   await using host = await openHost(context, {
     catalog,
     flags,
@@ -36,11 +36,9 @@ export async function mcp(context: CommandContext, args: readonly string[], flag
  * From before the first plugin is loaded until the program ends, what is written to standard output goes to standard error: the server
  * writes past this. And a reader that left, of either stream, ends the session in order, in place of the whole program on the spot.
  */
-function keepForProtocol(stdout: Writable, stderr: Writable, complain: (text: string) => void): void {
+function keepForProtocol(stdout: Writable, stderr: Writable, lost: (error: NodeJS.ErrnoException) => void): void {
   stdout.write = stderr.write.bind(stderr)
   stdout.removeAllListeners('error')
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') complain(`error: standard output cannot be written: ${error.message}`)
-  })
+  stdout.on('error', lost)
   stderr.on('error', () => undefined)
 }
