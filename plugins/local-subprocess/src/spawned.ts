@@ -176,9 +176,11 @@ export class Spawned implements SubprocessHandle {
 
   /** Whoever launched it is gone, perhaps in the middle of the start: then its cookie tells whether it runs. */
   async #lost(): Promise<void> {
-    // The second look is for one that was seen between fork and exec, when it has no cookie yet.
-    for (let looks = 0; looks < 2 && this.#tracked === undefined; looks++) {
+    let isUnsettled = true
+    for (let looks = 0; isUnsettled && looks < LOOKS_FOR_LOST && this.#tracked === undefined; looks++) {
       const { index } = await this.#runtime.watch.look()
+      // Between fork and exec it has no cookie yet.
+      isUnsettled = index === undefined || index.unsettled
       const bearers = index?.byCookie.get(this.#cookie)?.filter(({ zombie }) => !zombie) ?? []
       const leader = bearers.find(({ pid, session }) => pid === session)
       // Of one that has ended, those it has left in its session hold the number.
@@ -260,6 +262,9 @@ export class Spawned implements SubprocessHandle {
 }
 
 type Pipes = Pick<Extract<Launched, { state: 'started' }>, 'stdin' | 'stdout' | 'stderr'>
+
+/** At intervals of 15 ms at least: whoever is forked executes its program meanwhile, wherever anything runs at all. */
+const LOOKS_FOR_LOST = 20
 
 const LOST: ExitFacts = { exitCode: null, signal: null, lost: true }
 

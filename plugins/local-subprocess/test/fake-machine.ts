@@ -112,7 +112,7 @@ export class FakeMachine implements ProcessTable {
     if (!this.readable) return undefined
     const processes = new Map(this.processes)
     const entries = new Map([...processes.values()].map((process) => [process.pid, entryOf(process)]))
-    return { entries, cookie: (entry) => processes.get(entry.pid)?.cookie }
+    return { entries, cookie: (entry) => processes.get(entry.pid)?.cookie, unsettled: false }
   }
 
   index(): ProcessIndex | undefined {

@@ -103,8 +103,8 @@ describe('a launcher that is killed', () => {
 
   it('LN-03 closing ends orphaned trees as it ends others', async () => {
     const opened = await openLaunched()
-    const handle = opened.subprocess.spawn(sh('trap "" TERM; while :; do sleep 0.05; done', { graceMs: 200 }))
-    await handle.started
+    const handle = opened.subprocess.spawn(sh('trap "" TERM; echo up; while :; do sleep 0.05; done', { graceMs: 200 }))
+    await handle.output.stdout?.changed(0, AbortSignal.timeout(10_000))
     await kill(opened)
     await opened.close()
     expect(isAlive(handle.pid ?? 0)).toBe(false)

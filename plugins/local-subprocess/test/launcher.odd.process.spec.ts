@@ -71,8 +71,11 @@ describe('a launcher that is gone between the claim and the answer', () => {
     await expectReplaced(opened)
   })
 
-  it('LN-03 LN-07 with the program started: it is found by its cookie, and looked after to its end', async () => {
-    const opened = await openOdd('started')
+  it.each([
+    ['started', 'started'],
+    ['forked, and executed a tenth of a second later', 'forked'],
+  ])('LN-03 LN-07 with the program %s: it is found by its cookie, and looked after to its end', async (_, way) => {
+    const opened = await openOdd(way)
     const handle = opened.subprocess.spawn(sh('echo ran; read line; echo "after $line"', { stdin: 'pipe' }))
     expect(await handle.started).toBe(true)
     expect(isAlive(handle.pid ?? 0)).toBe(true)
@@ -85,8 +88,9 @@ describe('a launcher that is gone between the claim and the answer', () => {
 
   it('LN-03 LN-07 with the program started and an abort on its way: it is ended', async () => {
     const opened = await openOdd('started')
-    const handle = opened.subprocess.spawn(sh('trap "" TERM; while :; do sleep 0.05; done', { graceMs: 200 }))
+    const handle = opened.subprocess.spawn(sh('trap "" TERM; echo up; while :; do sleep 0.05; done', { graceMs: 200 }))
     await expect.poll(() => opened.runtime.launcher.pid).not.toBe(opened.launcher)
+    await handle.output.stdout?.changed(0, AbortSignal.timeout(10_000))
     handle.terminate()
     expect(await handle.done).toEqual({ exitCode: null, signal: null, lost: true })
     expect([await handle.waitForExit(), isAlive(handle.pid ?? 0)]).toEqual([true, false])

@@ -70,9 +70,9 @@ describe('a reload of the provider', () => {
 
   it('LN-06 unloading the row ends trees and launcher, and what was on its way is told', async () => {
     const { row, spawn, launcher } = await boot()
-    const running = spawn('trap "" TERM; while :; do sleep 0.05; done', { graceMs: 100 })
-    await running.started
-    const starting = Array.from({ length: 20 }, () => spawn('sleep 600', { graceMs: 100 }))
+    const running = spawn('trap "" TERM; echo up; while :; do sleep 0.05; done', { graceMs: 100 })
+    await running.output.stdout?.changed(0, AbortSignal.timeout(10_000))
+    const starting = Array.from({ length: 20 }, () => spawn('sleep 600', { graceMs: 10_000 }))
     await row.unload()
     expect(await running.done).toEqual({ exitCode: null, signal: 'SIGKILL' })
     for (const handle of starting) {

@@ -51,6 +51,42 @@ describe('the table in /proc', () => {
     expect(table.snapshotSync()?.entries.has(process.pid)).toBe(true)
   })
 
+  it('LN-03 SP-42 a process seen between fork and exec, with the environment of whoever forked it, is seen for what it is later', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'proc-test-'))
+    onTestFinished(() => rmSync(root, { recursive: true }))
+    const outer = process.env[COOKIE_VARIABLE]
+    onTestFinished(() => {
+      if (outer === undefined) delete process.env[COOKIE_VARIABLE]
+      else process.env[COOKIE_VARIABLE] = outer
+    })
+    const write = (environment: string): void => writeFileSync(join(root, '7', 'environ'), environment)
+    mkdirSync(join(root, '7'))
+    for (const inherited of [undefined, 'outer.1']) {
+      if (inherited === undefined) delete process.env[COOKIE_VARIABLE]
+      else process.env[COOKIE_VARIABLE] = inherited
+      const table = new LinuxTable(COOKIE_VARIABLE, root)
+      const seen = async () => {
+        const snapshot = await table.snapshot()
+        const entry = snapshot?.entries.get(7)
+        return [entry && snapshot?.cookie(entry), snapshot?.unsettled]
+      }
+      writeFileSync(join(root, '7', 'stat'), stat(7, 'node', 'S', 1, table.now()))
+      write(`A=1\0${inherited === undefined ? '' : `TENON_PROCESS=${inherited}\0`}`)
+      expect(await seen()).toEqual([inherited, true])
+      write('')
+      expect(await seen()).toEqual([undefined, true])
+      write('TENON_PROCESS=n.1\0')
+      expect(await seen()).toEqual(['n.1', false])
+      // From here on it is known, whatever the file says.
+      write('')
+      expect(await seen()).toEqual(['n.1', false])
+      // What is there for long has executed its program.
+      write('A=1\0')
+      writeFileSync(join(root, '7', 'stat'), stat(7, 'node', 'S', 1, table.now() - 1_000))
+      expect(await seen()).toEqual([undefined, false])
+    }
+  })
+
   it('a table that is not there cannot be read', async () => {
     const table = new LinuxTable(COOKIE_VARIABLE, '/nowhere')
     expect([await table.snapshot(), table.snapshotSync()]).toEqual([undefined, undefined])

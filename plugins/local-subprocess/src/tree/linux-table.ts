@@ -13,18 +13,25 @@ const SLICE_MS = 1
 /** More than any `/proc/PID/stat`: 52 numbers and a name of at most 64 bytes. */
 const STAT_BYTES = 2_048
 
+/** From fork to exec, when a process has its parent's environment: a millisecond, or a while where more want to run than can. */
+const EXEC_TICKS = 3 * TICKS_PER_SECOND
+
 /** Parent of all kernel threads, which have no environment. */
 const KTHREADD = 2
 
 interface Seen {
   readonly start: number
   readonly cookie: string | undefined
+  /** It is not going to change. */
+  readonly isSettled: boolean
 }
 
 /** The process table in `/proc`. */
 export class LinuxTable implements ProcessTable {
   readonly #root: string
   readonly #cookieName: Buffer
+  /** What an outer runtime knows this process by, and whatever it forks until that executes a program. */
+  readonly #ownCookie: string | undefined
   readonly #spare: Pick<SpareDescriptor, 'lend'>
   readonly #stat = Buffer.allocUnsafe(STAT_BYTES)
   /** Environments do not change and are dear to read. Holds processes of the last scan only. */
@@ -36,6 +43,7 @@ export class LinuxTable implements ProcessTable {
    */
   constructor(cookieVariable: string, root = '/proc', spare: Pick<SpareDescriptor, 'lend'> = new SpareDescriptor()) {
     this.#cookieName = Buffer.from(`${cookieVariable}=`)
+    this.#ownCookie = process.env[cookieVariable]
     this.#root = root
     this.#spare = spare
   }
@@ -45,7 +53,7 @@ export class LinuxTable implements ProcessTable {
   }
 
   async snapshot(): Promise<Snapshot | undefined> {
-    const scan = new Scan()
+    const scan = new Scan(this.now() - EXEC_TICKS)
     try {
       // The second listing finds what was forked by a process that ended before its own turn came.
       for (let listing = 0; listing < 2; listing++) {
@@ -64,7 +72,7 @@ export class LinuxTable implements ProcessTable {
   }
 
   snapshotSync(): Snapshot | undefined {
-    const scan = new Scan()
+    const scan = new Scan(this.now() - EXEC_TICKS)
     try {
       for (const pid of this.#listSync()) this.#read(pid, scan)
     } catch {
@@ -111,13 +119,16 @@ export class LinuxTable implements ProcessTable {
     if (entry === undefined) return
     scan.entries.set(pid, entry)
     const seen = this.#cookies.get(pid)
-    if (seen?.start === entry.start) {
+    if (seen?.start === entry.start && seen.isSettled) {
       scan.cookies.set(pid, seen)
     } else if (!entry.zombie && entry.parent !== KTHREADD) {
       const environment = this.#readWhole(`${this.#root}/${pid}/environ`)
+      if (environment === undefined) return
+      const cookie = cookieIn(environment, this.#cookieName)
+      const isSettled = (environment.length > 0 && cookie !== this.#ownCookie) || entry.start < scan.settledBefore
+      if (!isSettled) scan.unsettled = true
       // Empty in the middle of an exec: not the last word, so not remembered.
-      if (environment !== undefined && environment.length > 0)
-        scan.cookies.set(pid, { start: entry.start, cookie: cookieIn(environment, this.#cookieName) })
+      if (environment.length > 0) scan.cookies.set(pid, { start: entry.start, cookie, isSettled })
     }
   }
 
@@ -142,9 +153,15 @@ export class LinuxTable implements ProcessTable {
 }
 
 class Scan implements Snapshot {
+  readonly settledBefore: number
+  unsettled = false
   readonly entries = new Map<number, ProcessEntry>()
   readonly cookies = new Map<number, Seen>()
   readonly listed = new Set<number>()
+
+  constructor(settledBefore: number) {
+    this.settledBefore = settledBefore
+  }
 
   cookie(entry: ProcessEntry): string | undefined {
     const seen = this.cookies.get(entry.pid)

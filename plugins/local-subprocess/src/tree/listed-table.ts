@@ -65,7 +65,7 @@ export class ListedTable implements ProcessTable {
     const entries = new Map(listed.map((entry) => [entry.pid, entry]))
     this.#last = entries
     this.#lastAtMs = this.#nowMs()
-    return { entries, cookie: () => undefined }
+    return { entries, cookie: () => undefined, unsettled: false }
   }
 }
 

@@ -37,7 +37,8 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
   #leaderExitedAt: number | undefined
   #gone = false
   #abandoned = false
-  #orphaned = false
+  /** By the clock; undefined while somebody is there to tell of the leader's exit. */
+  #orphanedAtMs: number | undefined
   readonly #waiters = new Set<(gone: boolean) => void>()
   #followers = 0
 
@@ -82,12 +83,12 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
   protected get leaderHoldsNumber(): boolean {
     const { pid, start } = this.leader
     if (this.leaderExited) return false
-    return start === undefined ? !this.#orphaned : this.parts.table.confirm({ pid, start })
+    return start === undefined ? this.#orphanedAtMs === undefined : this.parts.table.confirm({ pid, start })
   }
 
   orphan(): void {
     if (this.#gone || this.#abandoned || this.leaderExited) return
-    this.#orphaned = true
+    this.#orphanedAtMs ??= this.parts.clock.now()
     this.updateWatch()
     this.parts.watch.hasten()
   }
@@ -148,7 +149,7 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
 
   protected take({ index, begunAtMs }: Look): void {
     if (this.#gone || index === undefined) return
-    if (this.#isLookedFor && !this.#isLeaderIn(index)) {
+    if (this.#isLeaderMissing(index, begunAtMs)) {
       this.leaderEnded()
       this.#events.leaderGone()
     }
@@ -192,13 +193,15 @@ export abstract class OwnedTree implements ProcessTree, Watcher {
   }
 
   get #isLookedFor(): boolean {
-    return this.#orphaned && !this.leaderExited
+    return this.#orphanedAtMs !== undefined && !this.leaderExited
   }
 
-  #isLeaderIn(index: ProcessIndex): boolean {
+  /** Nothing that a look says which was under way: it may have begun before the leader did. */
+  #isLeaderMissing(index: ProcessIndex, begunAtMs: number): boolean {
+    if (!this.#isLookedFor || begunAtMs < (this.#orphanedAtMs ?? begunAtMs)) return false
     const { pid, start } = this.leader
     const entry = index.entries.get(pid)
-    return entry !== undefined && !entry.zombie && (start === undefined || entry.start === start)
+    return entry === undefined || entry.zombie || (start !== undefined && entry.start !== start)
   }
 
   #release(gone: boolean): void {

@@ -10,12 +10,15 @@ export class ProcessIndex {
   readonly bySession: Groups<number>
   readonly byParent: Groups<number>
   readonly byCookie: Groups<string>
+  /** Somebody may be missing in `byCookie` whose program is yet to be executed. */
+  readonly unsettled: boolean
   readonly #cookies: Snapshot
   readonly #ancestors = new Set<number>()
   readonly #hostGroup: number | undefined
 
   constructor(snapshot: Snapshot, host: number) {
     this.entries = snapshot.entries
+    this.unsettled = snapshot.unsettled
     this.#cookies = snapshot
     const entries = [...snapshot.entries.values()]
     this.byGroup = groupedBy(entries, ({ group }) => group)

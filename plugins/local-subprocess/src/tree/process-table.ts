@@ -15,6 +15,8 @@ export interface Snapshot {
   readonly entries: ReadonlyMap<number, ProcessEntry>
   /** The cookie in the process's initial environment; undefined where it has none or cannot be read. */
   cookie(entry: ProcessEntry): string | undefined
+  /** Somebody was forked so recently that its environment may still be its parent's: its program is yet to be executed. */
+  readonly unsettled: boolean
 }
 
 export interface ProcessTable {
