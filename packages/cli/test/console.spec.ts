@@ -158,7 +158,7 @@ export default definePlugin({
   const told = stderr.split('\n').filter(Boolean)
   expect(told).toEqual([
     expect.stringMatching(/"level":50,.*"row":"picky".*too much/),
-    expect.stringMatching(/^rolled back, because row "picky" failed: .*too much$/),
+    expect.stringMatching(/^rolled back, because row "picky": activation failed: too much$/),
   ])
 })
 

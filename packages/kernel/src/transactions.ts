@@ -92,25 +92,20 @@ export class Transactions {
       }
       return { outcome: 'committed', ...draft.lists }
     }
-    const cause = failed[0]?.failure?.error
     const ids = failed.map(({ id }) => id)
+    const cause = failed[0]?.failure?.error
     this.#departed = []
     this.#isTakingBack = true
     for (const [kept] of this.#unverified) kept.takeBack()
     draft.takeBack()
     await this.#host.quiet()
     this.#isTakingBack = false
-    const lost = failing([...this.#shaken])
+    const rollbackError = failing([...this.#shaken])[0]?.failure?.error
     this.#verified()
-    const error = new KernelError(
-      'ROLLED_BACK',
-      `rolled back, because ${ids.map((id) => `row "${id}"`).join(', ')} failed: ${cause?.message ?? ''}`,
-      {
-        cause,
-        details: ids,
-      },
-    )
-    const rollbackError = lost[0]?.failure?.error
+    const others = ids.slice(1).map((id) => `; row "${id}" failed too`)
+    const lost = rollbackError === undefined ? '' : `; what was there before failed as well: ${rollbackError.message}`
+    const what = `rolled back, because ${cause?.message ?? ''}${others.join('')}${lost}`
+    const error = new KernelError('ROLLED_BACK', what, { cause, details: ids })
     return { outcome: 'rolled-back', ...draft.lists, error, ...(rollbackError === undefined ? {} : { rollbackError }) }
   }
 }

@@ -78,7 +78,11 @@ describe('new code that fails', () => {
     const report = await kernel.transaction((tx) => tx.replace('row', traced([], 'row', { fails: () => true })))
     expect(report).toMatchObject({
       outcome: 'rolled-back',
-      error: { code: 'ROLLED_BACK', cause: { message: expect.stringContaining('fails on run 1') } },
+      error: {
+        code: 'ROLLED_BACK',
+        message: expect.stringMatching(/^rolled back, because row "row": .*run 1; what was there before failed as well: row "row": .*run 2$/),
+        cause: { message: expect.stringContaining('fails on run 1') },
+      },
       rollbackError: { message: expect.stringContaining('fails on run 2') },
     })
     expect(phases(kernel)).toEqual({ row: 'failed' })
@@ -108,8 +112,12 @@ describe('a transaction fails as a whole', () => {
       tx.replace('three', traced(log, 'newer-three'))
       tx.reconfigure('one', 'better')
       tx.load(traced(log, 'broken', { fails: () => true }))
+      tx.load(traced(log, 'worse', { fails: () => true }))
     })
-    expect(report.outcome).toBe('rolled-back')
+    expect(report).toMatchObject({
+      outcome: 'rolled-back',
+      error: { message: expect.stringMatching(/^rolled back, because row "broken": .*; row "worse" failed too$/), details: ['broken', 'worse'] },
+    })
     expect(kernel.inspect().rows.map(({ id, phase, plugin, provides }) => ({ id, phase, plugin, provides }))).toEqual(before)
     expect([kernel.get(A), kernel.get(B) !== undefined]).toEqual(['good', true])
     log.length = 0

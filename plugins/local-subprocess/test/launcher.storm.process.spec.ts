@@ -101,7 +101,7 @@ it('LN-07 LN-04 an abort at every moment of a start: it ran, or it never will', 
   const outcomes = new Set<string>()
   for (let round = 0; round < 120; round++) {
     const ran = join(directory, `ran.${round}`)
-    const handle = subprocess.spawn(sh(`: > ${ran}; exec sleep 600`, { graceMs: 200 }))
+    const handle = subprocess.spawn(sh(`: > ${ran}; exec sleep 600`, { graceMs: 10_000 }))
     const until = performance.now() + (round % 40) / 4
     while (performance.now() < until) await new Promise((resolve) => setImmediate(resolve))
     handle.terminate()

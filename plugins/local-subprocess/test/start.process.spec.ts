@@ -115,8 +115,8 @@ describe('the signal of a spawn', () => {
     const controller = new AbortController()
     const tree = `sh -c 'trap "" TERM; echo up; while :; do sleep 0.05; done' & bash -c 'sleep 600 & sleep 600' & setsid sleep 600 & wait`
     const change = { signal: controller.signal, graceMs: 300 }
-    const handles = [sh(tree, change), sh('echo up; kill -STOP $$', change), sh('echo up; exec sleep 600', change)].map((each) =>
-      subprocess.spawn(each),
+    const handles = [sh(tree, change), sh('echo up; kill -STOP $$', change), sh('echo up; exec sleep 600', { ...change, graceMs: 10_000 })].map(
+      (each) => subprocess.spawn(each),
     )
     for (const handle of handles) await shows(handle, 'up')
     expect(await handles[0]?.survivors()).toBeGreaterThanOrEqual(4)

@@ -33,7 +33,7 @@ export function endsOf(under: ShellUnderTest): void {
     }))
 
   it('SH-07 without expiry there is no timer and the command outlives its deadline; abort and kill() still end it', () =>
-    bench({ graceMs: 300 }, async ({ start }) => {
+    bench({ graceMs: 10_000 }, async ({ start }) => {
       const before = timers()
       const controller = new AbortController()
       const aborted = await start([{ do: 'print', text: 'up' }, { do: 'linger' }], {
