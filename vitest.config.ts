@@ -9,6 +9,9 @@ const shared = {
   ssr: { resolve: { conditions, externalConditions: conditions } },
 }
 
+/** So long may what is waited for take on a machine that does other things too: it is to end a test that hangs, not to measure one. */
+const patience = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 30_000 } } }
+
 /** Of the kernel, and long: in a worker of their own they do not run when all others have ended. */
 const long = ['packages/kernel/test/model/**/*.spec.ts', 'packages/kernel/test/types.compile.spec.ts']
 
@@ -25,7 +28,7 @@ export default defineConfig({
           include: ['{packages,plugins}/*/test/**/*.spec.ts', 'catalog/test/**/*.spec.ts', 'test/**/*.spec.ts'],
           exclude: ['**/*.process.spec.ts', '**/*.e2e.spec.ts', '**/node_modules/**', '**/.cache/**', ...long],
           isolate: false,
-          testTimeout: 20_000,
+          ...patience,
         },
       },
       {
@@ -39,7 +42,7 @@ export default defineConfig({
             ...long,
           ],
           exclude: ['**/node_modules/**', '**/.cache/**'],
-          testTimeout: 60_000,
+          ...patience,
         },
       },
       {
@@ -56,7 +59,7 @@ export default defineConfig({
           ],
           exclude: ['**/node_modules/**', '**/launcher.*.spec.ts'],
           env: { TENON_TEST_LAUNCHER: 'host', TENON_MIXED_COMMANDS: '1000' },
-          testTimeout: 60_000,
+          ...patience,
         },
       },
     ],

@@ -206,7 +206,7 @@ it('B173 with a job running: an option of its shell, a renamed row, a broken fil
   const events: RuntimeEvent[] = []
   runtime.events.on(runtime.kernel.scope, (event) => void events.push(event))
   const next = async (): Promise<RuntimeEvent> => {
-    await expect.poll(() => events.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    await expect.poll(() => events.length).toBeGreaterThan(0)
     return events.shift() as RuntimeEvent
   }
   await call('bash', { command: 'exec sleep 300', description: 'waits', run_in_background: true })

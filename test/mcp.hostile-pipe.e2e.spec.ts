@@ -121,7 +121,7 @@ it('CP-14 half a line of 64 MB is refused by its size once it ends, and the next
   server.say('')
   expect(await refused).toMatchObject([{ error: { code: -32_600, message: expect.stringContaining('this one has 67108864') } }])
   await expectServed(server)
-}, 120_000)
+})
 
 it('CP-14 wrong parameters of every method are answered as such', async () => {
   const server = await pipe()

@@ -96,4 +96,4 @@ it('CP-09 each row of the catalog is reloaded under clients over HTTP: sessions,
   expect(textOf(await waiting)).toMatch(/^done\n/)
   expect(textOf(await call('job_output', { job_id: 'bash-1', wait: true }))).toMatch(/^ended\n\[status: completed, exit code: 0\]/)
   expect(listChanges.all).toEqual([])
-}, 120_000)
+})

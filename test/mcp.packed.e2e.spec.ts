@@ -11,12 +11,11 @@ import { PackedPackages } from './packed/packed-packages.ts'
 let packed: PackedPackages
 beforeAll(async () => {
   packed = await PackedPackages.pack()
-}, 120_000)
+})
 afterAll(() => packed?.[Symbol.asyncDispose]())
 
 it.runIf(process.platform === 'linux')(
   'CP-14 `npx tenon mcp` from the packed packages, in an empty folder: serves a client, and leaves no process and no file',
-  { timeout: 120_000 },
   async () => {
     const [project, home, temporary] = await Promise.all(['served by npx', 'home', 'temporary'].map((name) => packed.folder(name)))
     if (project === undefined || home === undefined || temporary === undefined) throw new Error('there are three folders')

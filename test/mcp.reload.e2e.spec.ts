@@ -92,7 +92,7 @@ it('CP-09 each row of the catalog is reconfigured under a connected client: noth
     expect(texts(await work.server.request(102, 'tools/call', bash('echo here')))).toEqual(['here\n'])
   }
   await expectUnharmed(work)
-}, 120_000)
+})
 
 it('CP-09 each row of the catalog is reloaded under a connected client: nothing is lost, and it is told nothing', async () => {
   const work = await underWork()
@@ -101,7 +101,7 @@ it('CP-09 each row of the catalog is reloaded under a connected client: nothing 
     expect(texts(await work.server.request(102, 'tools/call', bash('echo here')))).toEqual(['here\n'])
   }
   await expectUnharmed(work)
-}, 120_000)
+})
 
 it('CP-09 each row of tools is taken away and brought back: it is told each time, and jobs and calls that run go on', async () => {
   const work = await underWork()
@@ -111,7 +111,7 @@ it('CP-09 each row of tools is taken away and brought back: it is told each time
   }
   expect((await work.server.request(103, 'tools/list')).result).toEqual(work.listed.result)
   await expectUnharmed(work)
-}, 120_000)
+})
 
 it('CP-09 all rows of the catalog at once, while requests keep coming: one change is told', async () => {
   const work = await underWork()
@@ -121,21 +121,21 @@ it('CP-09 all rows of the catalog at once, while requests keep coming: one chang
   expect(await changed).toEqual({ touched: await catalogRows() })
   expect((await seen(work.server)).told).toBe(1)
   await expectUnharmed(work)
-}, 120_000)
+})
 
 it('CP-09 removing the server ends the connection in order', async () => {
   const work = await underWork()
   void work.server.tell({ disable: ['mcp'] }).catch(() => undefined)
   expect(await work.server.exit).toBe(0)
   expect(existsSync(`/proc/${work.pid}`)).toBe(false)
-}, 120_000)
+})
 
 it('CP-09 another transport ends the connection in order', async () => {
   const work = await underWork()
   void work.server.tell({ set: { 'mcp.transport': 'http', 'mcp.port': 0 } }).catch(() => undefined)
   expect(await work.server.exit).toBe(0)
   expect(existsSync(`/proc/${work.pid}`)).toBe(false)
-}, 120_000)
+})
 
 function texts({ result }: Awaited<ReturnType<Piped['request']>>): readonly string[] {
   return (result?.content as { readonly text: string }[] | undefined)?.map(({ text }) => text) ?? []

@@ -12,7 +12,7 @@ const examples = fileURLToPath(new URL('../examples', import.meta.url))
 let packed: PackedPackages
 beforeAll(async () => {
   packed = await PackedPackages.pack()
-}, 120_000)
+})
 afterAll(() => packed?.[Symbol.asyncDispose]())
 
 describe('every package', () => {
@@ -82,7 +82,7 @@ describe('every package', () => {
     const imports = code.map((name) => (name.endsWith('/conformance') ? `import.meta.resolve('${name}')` : `await import('${name}')`))
     await writeFile(join(project, 'all.js'), `${imports.join('\n')}\nconsole.log('all of them')\n`)
     expect(await outputOf(process.execPath, ['all.js'], project)).toEqual({ code: 0, output: 'all of them\n' })
-  }, 120_000)
+  })
 })
 
 describe('`tenon new plugin`', () => {
@@ -107,7 +107,6 @@ describe('`tenon new plugin`', () => {
       await writeFile(join(user, 'tenon.yaml'), `plugins:\n${rows}`)
       expect(await outputOf(bin('tenon'), ['call', ...call], user)).toEqual({ code: 0, output: 'Good day, Ada!\n' })
     },
-    120_000,
   )
 })
 
@@ -136,7 +135,6 @@ describe('examples', () => {
       expect(await outputOf(bin('tsc'), ['-p', 'tsconfig.build.json'], project)).toEqual({ code: 0, output: '' })
       expect(await outputOf(bin('tenon'), ['call', ...call], project)).toMatchObject({ output: says })
     },
-    120_000,
   )
 })
 

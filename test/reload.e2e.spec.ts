@@ -86,7 +86,7 @@ describe.each([...ROWS, 'all'])('row: %s', (row) => {
     const { stdout, stderr } = await run(process.execPath, [program, row], { timeout: 100_000 })
     expect(stderr).toBe('')
     told = JSON.parse(stdout) as typeof told
-  }, 110_000)
+  })
 
   describe.each(EDITS)('%s', (edit) => {
     it('CP-09 it begins anew, nothing is taken back, no undo fails, and new calls work', () => {

@@ -8,8 +8,6 @@ import { parseTranscript, renderStory, renderTranscript, type Story } from './tr
 const update = process.env.UPDATE_TRANSCRIPTS === '1'
 const folder = fileURLToPath(new URL('./transcripts/', import.meta.url))
 const files = readdirSync(folder).filter((file) => file.endsWith('.md') && file !== 'README.md')
-/** Commands run, and some of them wait for their bound. */
-const LONGEST_STORY_MS = 180_000
 
 describe.each(files)('%s', (file) => {
   const transcript = parseTranscript(readFileSync(`${folder}${file}`, 'utf8'))
@@ -17,7 +15,7 @@ describe.each(files)('%s', (file) => {
   const told = new Map<Story, string>()
 
   for (const story of transcript.stories) {
-    it(story.title, { timeout: LONGEST_STORY_MS }, async () => {
+    it(story.title, async () => {
       const written = renderStory(story)
       const happened = await play(story, rows)
       if (update) told.set(story, happened)

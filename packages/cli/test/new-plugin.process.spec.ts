@@ -51,4 +51,4 @@ it('CP-15 a plugin that has its name from the language is checked, tested and ca
   const tested = await run(process.execPath, [program('vitest/vitest.mjs'), 'run', '--root', cwd, '--reporter', 'json'], { cwd })
   const { numPassedTests, numTotalTests } = JSON.parse(tested.stdout) as Record<string, number>
   expect([numPassedTests, numTotalTests]).toEqual([NAMES.length * 3, NAMES.length * 3])
-}, 120_000)
+})

@@ -49,7 +49,7 @@ const alive = (pid: number): boolean => existsSync(`/proc/${pid}`) && !/\) [ZX] 
 async function pids({ cwd }: Program, count: number): Promise<readonly number[]> {
   const file = path.join(cwd, 'pids')
   const read = (): readonly number[] => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : [])
-  await expect.poll(() => read().length, { timeout: 15_000 }).toBe(count)
+  await expect.poll(() => read().length).toBe(count)
   const list = read()
   onTestFinished(() => {
     for (const pid of list.filter(alive)) {
@@ -94,9 +94,9 @@ it('CP-12 a second signal forces the end while a plugin is slow to close', async
 export default definePlugin({ name: 'slow', activate(scope) { scope.defer(() => new Promise((resolve) => setTimeout(resolve, 8000))); console.error('open') } })
 `
   const program = await start(['run', 'slow.yaml'], { 'slow.yaml': 'plugins:\n  slow: ./slow.ts\n', 'slow.ts': slow })
-  await expect.poll(program.stderr, { timeout: 15_000 }).toContain('open')
+  await expect.poll(program.stderr).toContain('open')
   program.signal('SIGTERM')
-  await expect.poll(program.stderr, { timeout: 15_000 }).toContain('SIGTERM: closing')
+  await expect.poll(program.stderr).toContain('SIGTERM: closing')
   program.signal('SIGTERM')
   const { code, ms } = await program.ended()
   expect(code).toBe(143)
@@ -116,7 +116,7 @@ export default definePlugin({
 })
 `
   const program = await start(['run', 'slow.yaml'], { 'slow.yaml': 'plugins:\n  slow: ./slow.ts\n', 'slow.ts': slow })
-  await expect.poll(program.stderr, { timeout: 15_000 }).toContain('activating')
+  await expect.poll(program.stderr).toContain('activating')
   program.signal('SIGTERM')
   const { code, ms } = await program.ended()
   expect(code).toBe(143)
@@ -132,7 +132,7 @@ it('CP-12 a signal while the catalog is still read, or its code imported, ends a
     'node_modules/hanging/index.js': hanging,
   }
   const program = await start(['run', 'hang.yaml'], files)
-  await expect.poll(program.stderr, { timeout: 15_000 }).toContain('importing')
+  await expect.poll(program.stderr).toContain('importing')
   program.signal('SIGINT')
   const { code, ms } = await program.ended()
   expect(code).toBe(130)

@@ -96,7 +96,7 @@ describe('a confining executor over real processes', () => {
     expect(late).toMatchObject({ status: 'killed', exitCode: null, signal: null })
     expect(await late.result()).toMatchObject({ timedOut: true, aborted: false, stdout: { text: '' }, stderr: { text: '' } })
     ready()
-    await expect.poll(() => released, { timeout: 10_000 }).toEqual(['late'])
+    await expect.poll(() => released).toEqual(['late'])
     // What runs later would find what had run before.
     await (await execute('sleep 0.1', 'after')).done
     expect(await readdir(directory)).not.toContain('late')

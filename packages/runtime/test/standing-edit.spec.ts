@@ -52,9 +52,9 @@ it('CP-07 a setting is dropped when the watched file loses its row, and the rest
   const { dir, runtime } = await open(files, { watch: true })
   await runtime.apply({ set: { 'b.n': 5 } })
   await dir.write('top.yaml', WITHOUT_B)
-  await expect.poll(() => runtime.kernel.row('b'), { timeout: 10_000 }).toBeUndefined()
+  await expect.poll(() => runtime.kernel.row('b')).toBeUndefined()
   await dir.write('top.yaml', `${WITHOUT_B}  again: { use: ./b.ts, with: { n: 9 } }\n`)
-  await expect.poll(() => runtime.kernel.row('again')?.phase, { timeout: 10_000 }).toBe('active')
+  await expect.poll(() => runtime.kernel.row('again')?.phase).toBe('active')
 })
 
 it('CP-07 a mistake in what is asked for is refused, and drops nothing that stands', async () => {

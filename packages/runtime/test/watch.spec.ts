@@ -28,7 +28,7 @@ async function watched(): Promise<Watched> {
   })
   opened.news()
   const next = async (): Promise<RuntimeEvent> => {
-    await expect.poll(() => events.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    await expect.poll(() => events.length).toBeGreaterThan(0)
     return events.shift() as RuntimeEvent
   }
   return { ...opened, next }
@@ -204,7 +204,7 @@ export default definePlugin({ name: 'packed', inject: [capability('journal')], a
   await dir.write('node_modules/packed/index.js', source('2'))
   await runtime.reload('packed')
   await dir.write('node_modules/packed/index.js', source('3'))
-  await expect.poll(() => journal.at(-1), { timeout: 10_000 }).toBe('packed v3')
+  await expect.poll(() => journal.at(-1)).toBe('packed v3')
   await runtime.apply({ disable: ['packed'] })
   await runtime.apply({ enable: ['packed'] })
   expect(news()).toEqual(['packed v2', 'packed v3', 'packed v3'])
@@ -215,15 +215,15 @@ it('CP-07 what a followed file cannot bring about is logged where nobody listens
   const log = pino({ level: 'warn' }, { write: (line: string) => void told.push((JSON.parse(line) as { readonly msg: string }).msg) })
   const opened = await open(files, { watch: true, logger: log })
   await opened.dir.write('top.yaml', set('many'))
-  await expect.poll(() => told, { timeout: 10_000 }).toEqual(['a changed file was not applied'])
+  await expect.poll(() => told).toEqual(['a changed file was not applied'])
   await opened.dir.write('b.ts', noting('b', { needs: 'a-thing', version: '2', body: "throw new Error('boom')" }))
   await opened.dir.write('top.yaml', set(2))
-  await expect.poll(() => told, { timeout: 10_000 }).toContain('an edit was rolled back')
+  await expect.poll(() => told).toContain('an edit was rolled back')
 
   const events: RuntimeEvent[] = []
   opened.runtime.events.on(opened.runtime.kernel.scope, (event) => void events.push(event))
   const before = told.length
   await opened.dir.write('top.yaml', 'plugins: [')
-  await expect.poll(() => events.map(({ type }) => type), { timeout: 10_000 }).toContain('refused')
+  await expect.poll(() => events.map(({ type }) => type)).toContain('refused')
   expect(told.slice(before)).toEqual([])
 })

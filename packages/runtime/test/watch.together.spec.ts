@@ -47,7 +47,7 @@ async function watched(): Promise<Watched> {
   })
   opened.news()
   const next = async (): Promise<RuntimeEvent> => {
-    await expect.poll(() => events.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    await expect.poll(() => events.length).toBeGreaterThan(0)
     return events.shift() as RuntimeEvent
   }
   return { ...opened, next }

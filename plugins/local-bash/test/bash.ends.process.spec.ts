@@ -139,7 +139,7 @@ describe('how bash commands end', () => {
       await failing()
       const before = await descriptors()
       for (let count = 0; count < 20; count++) await failing()
-      await expect.poll(descriptors, { timeout: 5_000 }).toBeLessThanOrEqual(before)
+      await expect.poll(descriptors).toBeLessThanOrEqual(before)
     }),
   )
 

@@ -29,7 +29,7 @@ describe('a host of little memory', () => {
   it.each([
     ['B046', '2 GB in lines', 'yes 0123456789 | head -c 2000000000', 2_000_000_000, '0123456789\n012345678'],
     ['B047', '700 MB without a newline', `head -c 700000000 /dev/zero | tr '\\0' x`, 700_000_000, 'x'.repeat(20)],
-  ])('SH-21 %s outlives a command that writes %s, and keeps its exact tail', { timeout: 120_000 }, async (_case, _what, command, bytes, tail) => {
+  ])('SH-21 %s outlives a command that writes %s, and keeps its exact tail', async (_case, _what, command, bytes, tail) => {
     const { facts, temporary } = await play(['flood', command], { flags: ['--max-old-space-size=128'] })
     expect(facts).toMatchObject({ exitCode: 0, timedOut: false, tail, length: 64_000, stdout: { bytes, truncated: true } })
     expect(Number(facts.grown)).toBeLessThan(64 * 1_024 ** 2)
@@ -56,7 +56,7 @@ describe.runIf(process.platform !== 'win32')('a temporary directory', () => {
   ])('SH-27 SP-50 keeps no script when the host ends in the middle of a command (%s)', async (how, code) => {
     const ended = await play(['ends', how])
     expect([ended.code, ended.facts, ended.stderr.includes('the diagnostic')]).toEqual([code, { scripts: 1 }, how === 'throw'])
-    await expect.poll(() => readdirSync(ended.temporary), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => readdirSync(ended.temporary)).toEqual([])
   })
 })
 

@@ -85,7 +85,7 @@ describe('more output than is kept', () => {
       const script = 'seq 1 2000; until [ -e path ]; do sleep 0.01; done; while cat "$(cat path)"; do :; done'
       const execution = await start(script, { workdir: directory })
       const { stdout } = execution.observed
-      await expect.poll(() => stdout.spillPath, { timeout: 20_000 }).toBeDefined()
+      await expect.poll(() => stdout.spillPath).toBeDefined()
       const path = stdout.spillPath ?? 'none'
       expect(statSync(path).mode & 0o777).toBe(0o600)
       writeFileSync(join(directory, 'new'), path)
@@ -121,7 +121,7 @@ describe('more output than is kept', () => {
             return []
           }
         })
-      await expect.poll(open, { timeout: 10_000 }).toEqual([])
+      await expect.poll(open).toEqual([])
     })
   })
 

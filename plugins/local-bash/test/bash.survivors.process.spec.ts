@@ -57,7 +57,7 @@ describe('what a command leaves behind', () => {
       await expect.poll(() => execution.survivors()).toBeGreaterThanOrEqual(2)
       const result = await execution.result()
       expect(result).toMatchObject({ timedOut: true, stdout: { truncated: false, text: expect.stringMatching(/^1\n2\n[\s\S]*\n2000\n$/) } })
-      await expect.poll(() => execution.survivors(), { timeout: 10_000 }).toBe(0)
+      await expect.poll(() => execution.survivors()).toBe(0)
     }))
 
   it('SH-06 B016 a pipeline whose producer never ends is gone at its deadline, and has cost the host no memory', () =>
@@ -66,7 +66,7 @@ describe('what a command leaves behind', () => {
       const execution = await start('yes MARK | grep -v MARK | head -1', { timeoutMs: 1_000 })
       const result = await execution.result()
       expect(result).toMatchObject({ timedOut: true, stdout: { text: '' } })
-      await expect.poll(() => execution.survivors(), { timeout: 10_000 }).toBe(0)
+      await expect.poll(() => execution.survivors()).toBe(0)
       expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1_024 ** 2)
     }))
 })

@@ -33,9 +33,9 @@ describe('the end of the host', () => {
     expect(exitCode).toBe(code)
     expect(stderr.includes('the diagnostic')).toBe(how !== 'exit')
     // KILL was sent; on a loaded machine it takes its time to arrive.
-    await expect.poll(() => pids.filter(isAlive), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => pids.filter(isAlive)).toEqual([])
     // The launcher removes what came into it while the host removed it.
-    await expect.poll(() => readdirSync(temp), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => readdirSync(temp)).toEqual([])
   })
 
   it('SP-51 the exit listener stands first, stays until the close is quiet, and the count returns over 30 rounds', async () => {

@@ -54,7 +54,7 @@ describe('a host that is a command of another', () => {
     const temp = ownTemp()
     const program = fileURLToPath(new URL('programs/doomed.mjs', import.meta.url))
     const handle = opened.subprocess.spawn(spec([process.execPath, program, 'wait', '1000'], { env: { TMPDIR: temp }, graceMs }))
-    await expect.poll(() => textOf(handle), { timeout: 20_000 }).toContain('\n')
+    await expect.poll(() => textOf(handle)).toContain('\n')
     const { parent, nonce } = JSON.parse(textOf(handle)) as { parent: number; nonce: string }
     onTestFinished(() => killMarked(nonce))
     return { handle, temp, parent, nonce }

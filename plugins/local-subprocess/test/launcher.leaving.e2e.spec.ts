@@ -32,7 +32,7 @@ async function quickest(scenario: string, withinMs: number): Promise<{ lateMs: n
 
 async function expectNothingLeft({ temp, facts }: HostRun & { temp: string }): Promise<void> {
   const launcher = Number(facts[0]?.parent ?? 0)
-  await expect.poll(() => [isAlive(launcher), readdirSync(temp)], { timeout: 10_000 }).toEqual([false, []])
+  await expect.poll(() => [isAlive(launcher), readdirSync(temp)]).toEqual([false, []])
 }
 
 describe('the launcher and the end of its host', () => {
@@ -61,7 +61,7 @@ describe('the launcher and the end of its host', () => {
     const run = await play('midst')
     expect([run.exitCode, run.stderr]).toEqual([3, ''])
     const { nonce } = run.facts[0] as { nonce: string }
-    await expect.poll(() => marked(nonce), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => marked(nonce)).toEqual([])
     await expectNothingLeft(run)
     expect(await marked(nonce)).toEqual([])
   })
@@ -104,16 +104,16 @@ it('LN-02 a host that is killed before its launcher has greeted leaves nothing o
   const { nonce } = run.facts[0] as { nonce: string }
   onTestFinished(() => killMarked(nonce))
   expect(run.signal).toBe('SIGKILL')
-  await expect.poll(() => marked(nonce), { timeout: 8_000 }).toEqual([])
-  await expect.poll(() => readdirSync(run.temp), { timeout: 5_000 }).toEqual([])
+  await expect.poll(() => marked(nonce)).toEqual([])
+  await expect.poll(() => readdirSync(run.temp)).toEqual([])
 })
 
 it('LN-02 a runtime in a thread that is ended from outside leaves nothing, though the process goes on', async () => {
   const run = await play('thread')
   const { nonce, parent } = run.facts[0] as { nonce: string; parent: number }
   onTestFinished(() => killMarked(nonce))
-  await expect.poll(() => marked(nonce), { timeout: 8_000 }).toEqual([])
-  await expect.poll(() => [isAlive(parent), readdirSync(run.temp)], { timeout: 5_000 }).toEqual([false, []])
+  await expect.poll(() => marked(nonce)).toEqual([])
+  await expect.poll(() => [isAlive(parent), readdirSync(run.temp)]).toEqual([false, []])
 })
 
 it.runIf(process.getuid?.() === 0)('LN-08 a host that gives up its privileges later has none to give: its commands run as who it is', async () => {

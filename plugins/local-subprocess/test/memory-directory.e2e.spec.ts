@@ -50,7 +50,7 @@ it.skipIf(!hasMemory).each(['SIGTERM', 'SIGKILL'] as const)(
     await host.ended
     // With commands started by the host itself nobody is left to do it: that is for the next start.
     if (signal === 'SIGTERM' || LAUNCHER === 'process') {
-      await expect.poll(() => [readdirSync(runtime), existsSync(contents ?? '')], { timeout: 10_000 }).toEqual([[], false])
+      await expect.poll(() => [readdirSync(runtime), existsSync(contents ?? '')]).toEqual([[], false])
     }
   },
 )

@@ -120,7 +120,7 @@ describe('the signal of a spawn', () => {
     )
     for (const handle of handles) await shows(handle, 'up')
     expect(await handles[0]?.survivors()).toBeGreaterThanOrEqual(4)
-    await expect.poll(timers, { timeout: 10_000 }).toBeLessThanOrEqual(before)
+    await expect.poll(timers).toBeLessThanOrEqual(before)
     controller.abort(new Error('enough'))
     // In the tick of its start, and in that of the abort.
     const other = new AbortController()

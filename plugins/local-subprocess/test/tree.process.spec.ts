@@ -39,7 +39,7 @@ describe('who belongs to a tree', () => {
     const [pid] = await lines(handle, 1)
     await handle.done
     // The processes in between are on their way out.
-    await expect.poll(() => handle.survivors(), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => handle.survivors()).toBe(1)
     expect(isAlive(Number(pid))).toBe(true)
     handle.terminate()
     expect(await handle.waitForExit()).toBe(true)
@@ -200,7 +200,7 @@ describe('ending trees', () => {
     const pid = Number((await lines(handle, 1))[0])
     onTestFinished(() => killMarked(runtime.nonce))
     await expect(runtime.close()).rejects.toMatchObject({ code: 'TREE_SURVIVED', details: { program: 'sh' } })
-    await expect.poll(() => [isAlive(pid), isAlive(launcher), readdirSync(directory)], { timeout: 10_000 }).toEqual([false, false, []])
+    await expect.poll(() => [isAlive(pid), isAlive(launcher), readdirSync(directory)]).toEqual([false, false, []])
   })
 
   it('SP-48 starts that fail, and ends that come by themselves, race the close without harm', async () => {

@@ -26,8 +26,8 @@ it.each([
   expect((await host.ended).stderr).toBe('')
   // Of a thread that is terminated nothing runs any more: what is left is for the launcher.
   if (how === 'terminate' && LAUNCHER === 'host') return
-  await expect.poll(() => isAlive(Number(pid)), { timeout: 10_000 }).toBe(false)
-  await expect.poll(() => readdirSync(temporary), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => isAlive(Number(pid))).toBe(false)
+  await expect.poll(() => readdirSync(temporary)).toEqual([])
 })
 
 it('SP-33 in a worker thread no FIFO is made, commands are children of the host, and that is told once', async () => {
