@@ -2,16 +2,8 @@ import { readdir } from 'node:fs/promises'
 import { renderResult } from '@tenon/shell'
 import { seen } from '@tenon/shell/conformance'
 import { describe, expect, it } from 'vitest'
+import { noMoreTimersThan, timers } from '../../local-subprocess/test/timers.ts'
 import { bench } from './bash-bench.ts'
-
-const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-
-/** Not by a wait of the runner's, which has timers of its own. */
-async function noMoreTimersThan(before: number): Promise<void> {
-  for (const until = performance.now() + 10_000; timers() > before && performance.now() < until; )
-    await new Promise((resolve) => setImmediate(resolve))
-  expect(timers()).toBeLessThanOrEqual(before)
-}
 
 describe('a deadline that ends the command', () => {
   it('SH-03 B022 is capped, however large it was asked for, and does not fire at once', () =>

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { SubprocessHandle } from '@tenon/subprocess'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openProvider, sh, spec } from './open-provider.ts'
+import { noMoreTimersThan, timers } from './timers.ts'
 
 function out(handle: SubprocessHandle): string {
   return handle.output.stdout?.readFrom(0).text ?? '<no reader>'
@@ -42,8 +43,6 @@ function busyLoop(): () => void {
     busy = false
   }
 }
-
-const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
 
 describe('a program that is not there', () => {
   it('SP-05 B088 200 of them under load are 200 contained failures, looked at or not, and nobody else is disturbed', async () => {
@@ -120,7 +119,7 @@ describe('the signal of a spawn', () => {
     )
     for (const handle of handles) await shows(handle, 'up')
     expect(await handles[0]?.survivors()).toBeGreaterThanOrEqual(4)
-    await expect.poll(timers).toBeLessThanOrEqual(before)
+    await noMoreTimersThan(before)
     controller.abort(new Error('enough'))
     // In the tick of its start, and in that of the abort.
     const other = new AbortController()
