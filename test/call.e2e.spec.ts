@@ -20,12 +20,14 @@ function call(args: object, ...flags: readonly string[]): Promise<Ran> {
 it.skipIf(process.platform === 'win32')('CP-13 `call` follows a job that the tool left running to its end', async () => {
   const [background, promoted, json] = await Promise.all([
     call({ command: 'sleep 1; echo late', run_in_background: true }),
-    call({ command: 'sleep 1; echo late; exit 3', timeoutMs: 300 }),
+    call({ command: 'echo early; sleep 2; echo late; exit 3', timeoutMs: 1_000 }),
     call({ command: 'sleep 1; echo late', run_in_background: true }, '--json'),
   ])
   expect(background.stdout).toMatch(/^started background job bash-1\nlate\n\[bash-1: completed, exit code: 0\]\n$/)
   expect([background.status, background.stderr]).toEqual([0, 'following bash-1 to its end; Ctrl-C stops it\n'])
   expect(promoted.stdout).toMatch(/moved to background job bash-1\][\s\S]*\nlate\n\[bash-1: completed, exit code: 3\]\n$/)
+  // Each line once, whichever side of the bound it came on.
+  expect(promoted.stdout.match(/early|late/g)).toEqual(['early', 'late'])
   expect(promoted.status).toBe(1)
   expect(JSON.parse(json.stdout)).toEqual({ kind: 'background', jobId: 'bash-1' })
   expect(json.stderr).toMatch(/late\n\[bash-1: completed, exit code: 0\]\n$/)

@@ -174,6 +174,18 @@ describe('until', () => {
     expect(result).toMatchObject({ isError: false, value: { matched: null } })
   })
 
+  it('JB-64 a line of which the beginning was read matches as the line it is', async () => {
+    const producer = app.start()
+    producer.stdout.write('Server ')
+    await output({ job_id: producer.id })
+    const [whole, rest] = ['^Server ready$', '^ready'].map((until) => output({ job_id: producer.id, until, timeout_ms: 2_000 }))
+    await drained()
+    producer.stdout.write('ready\n')
+    expect(await whole).toBe('ready\n[matched: Server ready]\n[status: running]')
+    await producer.end()
+    expect(await rest).toContain('[no match before the job ended]')
+  })
+
   it.each([
     ['a later line', 'stdout', ['not yet\n', 'it is ready\n'], 'it is ready'],
     ['an unfinished line', 'stdout', ['listening on', ' port 80, ready'], 'listening on port 80, ready'],

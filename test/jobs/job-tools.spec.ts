@@ -85,14 +85,17 @@ describe('the row', () => {
     expect(app.messages).toEqual([])
   })
 
-  it('JB-55 leaves with the registry, and comes back with it, once', async () => {
+  it.each([
+    [{ wait: true }, ''],
+    [{ until: 'never' }, '[no match before the job ended]\n'],
+  ])('JB-55 leaves with the registry under a call with %j, and comes back with it, once', async (args, note) => {
     const producer = start()
-    const waiting = app.call('job_output', { job_id: producer.id, wait: true })
+    const waiting = app.call('job_output', { job_id: producer.id, ...args })
     await drained()
     const unloading = app.kernel.row('jobs')?.unload()
     await drained()
     await producer.end({ status: 'killed', outcome: 'signal: SIGTERM' })
-    expect(textOf(await waiting)).toBe('(no new output)\n[status: killed, signal: SIGTERM; job registry closed]')
+    expect(textOf(await waiting)).toBe(`(no new output)\n${note}[status: killed, signal: SIGTERM; job registry closed]`)
     await unloading
     expect(names()).toEqual([])
     await app.kernel.load(jobsPlugin).ready()

@@ -89,6 +89,25 @@ describe.each(['bash', 'pwsh'] as const)('%s, the bound of a wait, with real pro
     ])
   })
 
+  it('TB-12 TB-18 a bound that is over while the command is being started: what has begun goes on, and what is told as never run never runs', async () => {
+    await open({ tool, jobs: { maxJobsPerOwner: 100, maxDetachedPerOwner: 100 } })
+    // Where the shell is has been found out: nothing is left to prepare.
+    await app.run(played(tool, { do: 'exit', code: 0 }))
+    const values: { readonly file: string; readonly value: ReturnType<typeof delivered> }[] = []
+    for (let index = 0; index < 40; index++) {
+      const file = join(directory, `began.${index}`)
+      const script = played(tool, { do: 'touch', file }, { do: 'sleep', ms: 300 }, { do: 'print', text: 'over' })
+      values.push({ file, value: delivered(await app.run(script, { timeoutMs: 1 + (index % 4) })) })
+    }
+    const promoted = values.flatMap(({ value }) => (value.kind === 'promoted' ? [value.jobId] : []))
+    expect(promoted.length).toBeGreaterThan(20)
+    for (const id of promoted) {
+      expect(await jobs.wait(id, 30_000, 'host')).toMatchObject({ outcome: 'settled', job: { status: 'completed' } })
+      expect(jobs.readAt(id, {}, 'host').chunks.map(({ text }) => text)).toEqual(['over'])
+    }
+    for (const { file, value } of values) if (value.kind === 'foreground' && value.timedOut) expect(existsSync(file)).toBe(false)
+  })
+
   it('TB-18 preparation that outlives the bound: an empty timed-out value, nothing runs even later, no record', async () => {
     const gate = new AbortController()
     await openSlow(tool, gate.signal)

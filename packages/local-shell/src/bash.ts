@@ -1,13 +1,27 @@
 import { fitsArgument } from './argument-limit.ts'
 import { type Dialect, NON_INTERACTIVE_ENV } from './dialect.ts'
 
+/** Variables that a shell takes options from at its start, or changes a plain command by (bash manual, "Bash Variables" and "Bash POSIX Mode"). */
+const OPTIONS = [
+  'POSIXLY_CORRECT',
+  'POSIX_PEDANTIC',
+  'BASH_COMPAT',
+  'BASH_XTRACEFD',
+  'CDPATH',
+  'EXECIGNORE',
+  'FUNCNEST',
+  'GLOBIGNORE',
+  'TMOUT',
+] as const
+
 /**
  * `bash --norc -c TEXT`. `--norc` is required: without it bash sources `~/.bashrc` when SHLVL is absent or 0 and standard input is a
  * socket, or (in common builds) SSH_CLIENT is set.
  */
 export const bash: Dialect = {
   name: 'bash',
-  env: { ...NON_INTERACTIVE_ENV, TERM: 'dumb' },
+  // Whoever wants one of them sets it for the row, or the request.
+  env: { ...NON_INTERACTIVE_ENV, TERM: 'dumb', ...Object.fromEntries(OPTIONS.map((name) => [name, undefined])) },
   discover: ({ configured }) => configured ?? 'bash',
   launch: (command, platform) =>
     fitsArgument(command, platform)

@@ -4,7 +4,7 @@ import type { EnvEntries } from '@tenon/subprocess'
 export interface Dialect {
   readonly name: 'bash' | 'pwsh'
   /** Laid over the host's environment, under everything a deployment or a request sets. */
-  readonly env: Readonly<Record<string, string>>
+  readonly env: EnvEntries
   /** Pure. The program to resolve: an absolute path or a bare name. */
   discover(input: DiscoveryInput): string
   /** Pure. How the command text reaches the shell. */

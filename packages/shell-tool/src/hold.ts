@@ -6,6 +6,9 @@ import { reportProgress } from './progress.ts'
 import { aborted, failedWithoutWords, timedOutInPreparation } from './text.ts'
 import { type ForegroundValue, foregroundValue, neverRan, type ShellToolValue } from './value.ts'
 
+/** Beyond its bound a call waits so long for the handle of a command that may have begun already, in milliseconds. */
+const HANDLE_MS = 1_000
+
 /** How long a cancelled call waits for the last words of its job, in milliseconds. */
 const ABORT_DRAIN_MS = 1_000
 
@@ -53,14 +56,35 @@ export class Hold {
     // A timer may fire a millisecond early: that much less is still the bound, not a person.
     const timeoutMs = durationMs + 1 >= this.#job.timeoutMs ? this.#job.timeoutMs : Math.round(durationMs)
     if (this.#job.execution === undefined && timeoutMs === this.#job.timeoutMs) {
-      await this.#stop(timedOutInPreparation)
-      return neverRan({ timedOut: true, timeoutMs, durationMs })
+      await this.#handle()
+      if (this.#job.execution === undefined) {
+        await this.#stop(timedOutInPreparation)
+        // One that began in that very moment has a signal and an output, which are told.
+        if (this.#job.execution === undefined) return neverRan({ timedOut: true, timeoutMs, durationMs })
+        return this.#settled(this.#jobs.get(this.#id, session))
+      }
     }
     const view = this.#jobs.detach(this.#id, session)
     if (view.finishedAt !== undefined) return this.#settled(view)
     this.#detached = true
     const output = renderJobOutput(this.#jobs.read(this.#id, session))
     return { kind: 'promoted', jobId: this.#id, timeoutMs, output: output === '' || output.endsWith('\n') ? output : `${output}\n` }
+  }
+
+  /** To start a process takes its time too, and what has begun is not stopped. */
+  async #handle(): Promise<void> {
+    const { session, signal } = this.#call
+    const over = new AbortController()
+    const abort = (): void => over.abort()
+    signal.addEventListener('abort', abort, { once: true })
+    // It is aborted, or the session or the registry is closing: what comes next meets with that.
+    const waiting = this.#jobs.wait(this.#id, HANDLE_MS, session, over.signal).catch(() => undefined)
+    await Promise.race([this.#job.prepared.catch(() => undefined), waiting])
+    signal.removeEventListener('abort', abort)
+    abort()
+    if (!signal.aborted) return
+    await this.#stop(aborted)
+    throw commandAborted(this.#job.execution)
   }
 
   async #settled(view: JobView): Promise<ForegroundValue> {

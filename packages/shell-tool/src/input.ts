@@ -40,5 +40,5 @@ export function shellToolInput(offers: Offers) {
 /** The arguments are JSON, so this never throws. */
 function shown(value: unknown): string {
   const json = JSON.stringify(value) ?? 'nothing'
-  return json.length > 42 ? `${json.slice(0, 41)}…` : json
+  return json.length > 42 ? `${json.slice(0, 41).replace(/[\ud800-\udbff]$/, '')}…` : json
 }

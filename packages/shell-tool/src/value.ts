@@ -24,7 +24,7 @@ export function foregroundValue(result: ShellResult, stopped?: string): Foregrou
     timedOut,
     aborted: false,
     timeoutMs,
-    durationMs,
+    durationMs: Math.round(durationMs),
     stdout: collectedText(stdout),
     stderr: collectedText(stderr),
     ...(sandbox === undefined ? {} : { sandbox: sandboxFacts(sandbox) }),

@@ -3,6 +3,7 @@ import type { ChannelReader } from '@tenon/jobs'
 import type { KeptJobs } from './kept.ts'
 import { OUTCOME_CHARACTERS, oneLine } from './one-line.ts'
 import type { Channel, JobRecord } from './record.ts'
+import { text } from './text.ts'
 import { messageOf } from './thrown.ts'
 
 /** A reader refuses less: the longest character. */
@@ -29,6 +30,7 @@ export function sizesOf(jobs: KeptJobs, record: JobRecord, channel: Channel): Ch
   const { reader, sizes } = channel
   try {
     const [size, earliest, spillPath] = [reader.size(), reader.earliest(), reader.spillPath]
+    if (!(isOffset(size) && isOffset(earliest) && (spillPath === undefined || typeof spillPath === 'string'))) throw new Error(text.oddSizes)
     if (size !== sizes.size || earliest !== sizes.earliest || spillPath !== sizes.spillPath) {
       channel.sizes = Object.freeze(spillPath === undefined ? { size, earliest } : { size, earliest, spillPath })
     }
@@ -62,12 +64,17 @@ export async function changed(jobs: KeptJobs, record: JobRecord, channel: Channe
 /** The reader's own answer, contained. */
 export function callReader(jobs: KeptJobs, record: JobRecord, channel: Channel, offset: number, maxBytes: number): Piece {
   try {
-    const { text, startOffset, nextOffset, lossy, error } = channel.reader.readFrom(offset, Math.max(LEAST_READ_BYTES, maxBytes))
+    const { text: piece, startOffset, nextOffset, lossy, error } = channel.reader.readFrom(offset, Math.max(LEAST_READ_BYTES, maxBytes))
+    if (typeof piece !== 'string' || !isOffset(startOffset) || !isOffset(nextOffset)) throw new Error(text.oddRead)
     const fault = error === undefined ? undefined : faultOf(jobs, record, channel, error)
-    return { text, start: startOffset, next: nextOffset, dropped: lossy ? Math.max(0, startOffset - offset) : 0, error: fault }
+    return { text: piece, start: startOffset, next: nextOffset, dropped: lossy ? Math.max(0, startOffset - offset) : 0, error: fault }
   } catch (error) {
     return { text: '', start: offset, next: offset, dropped: 0, error: faultOf(jobs, record, channel, messageOf(error)) }
   }
+}
+
+function isOffset(value: unknown): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
 /** One line: a model reads it in a marker. */

@@ -34,9 +34,15 @@ export function checkSpec(spec: JobSpec, config: JobsConfig): CheckedSpec {
 /** @throws JobError JOB_SPEC_INVALID */
 export function checkRun(run: JobRun): JobRun {
   const { cancel, done } = run ?? {}
-  if (typeof cancel !== 'function') refuse('run', 'expected it to return a function "cancel"')
-  if (typeof (done as { then?: unknown } | undefined)?.then !== 'function') refuse('run', 'expected it to return a promise "done"')
-  return run
+  if (typeof cancel === 'function' && isThenable(done)) return run
+  // There is no job that would hear of it: if one of them rejects later, that must not take the host with it.
+  for (const refused of [run, done]) void Promise.resolve(refused).catch(() => undefined)
+  if (isThenable(run)) refuse('run', 'expected it to return at once, not a promise')
+  return refuse('run', `expected it to return ${typeof cancel === 'function' ? 'a promise "done"' : 'a function "cancel"'}`)
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }
 
 function checkInteger(field: string, value: unknown, least: number, most: number): void {

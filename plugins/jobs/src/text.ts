@@ -15,6 +15,8 @@ export const text = {
   invalidOffset: (channel: string, given: unknown): string => `invalid output offset: ${named(channel)}=${shown(given)}`,
   cancelFailed: (id: string, message: string): string => `job ${id} could not be stopped: ${message}`,
   didNotStop: 'did not stop; work may be orphaned',
+  oddSizes: 'its reader gave no valid sizes',
+  oddRead: 'its reader gave no valid text with offsets',
   invalidOutcome: 'the producer gave no valid outcome',
   unprintable: '<unprintable thrown value>',
   sessionClosing: 'session closed',

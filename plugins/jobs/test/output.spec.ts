@@ -253,6 +253,32 @@ describe('loss and faults', () => {
   })
 })
 
+describe('a reader that answers what is no answer', () => {
+  const noSizes = 'its reader gave no valid sizes'
+  const noText = 'its reader gave no valid text with offsets'
+  it.each<[string, object, string]>([
+    ['a size that is none', { size: () => Number.NaN }, noSizes],
+    ['a size in text', { size: () => '4' }, noSizes],
+    ['a beginning before the beginning', { earliest: () => -1 }, noSizes],
+    ['a file that is none', { spillPath: null }, noSizes],
+    ['no text', { readFrom: () => ({ text: undefined, startOffset: 0, nextOffset: 0, lossy: false }) }, noText],
+    ['half an offset', { readFrom: () => ({ text: '', startOffset: 0, nextOffset: 0.5, lossy: false }) }, noText],
+    ['nothing', { readFrom: () => undefined }, "Cannot destructure property 'text' of"],
+  ])('JB-36 %s is a failing one: status and other channels are untouched', async (_what, change, told) => {
+    const producer = app.start()
+    producer.stdout.write('seen')
+    producer.stderr.write('fine')
+    for (const [key, value] of Object.entries(change)) Object.defineProperty(producer.stdout, key, { value })
+    await producer.end()
+    const { job, chunks } = read(producer.id)
+    expect(job.status).toBe('completed')
+    expect(chunks.find(({ channel }) => channel === 'stderr')).toMatchObject({ text: 'fine' })
+    if (told === noSizes) expect(job.output.stdout).toEqual({ size: 0, earliest: 0 })
+    else expect(chunks[0]).toMatchObject({ channel: 'stdout', text: '', error: expect.stringContaining(told) })
+    expect(app.complaints).toEqual([expect.stringContaining(`output of job test-1 could not be read: ${told}`)])
+  })
+})
+
 describe('a final value', () => {
   it('JB-38 is empty while live, once by read, any time by readAt', async () => {
     const producer = app.start({ attached: false })

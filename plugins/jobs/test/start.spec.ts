@@ -107,6 +107,19 @@ describe('a spec', () => {
     expect(app.list()).toEqual([])
   })
 
+  it.each([
+    ['what a plugin without types may return', 'expected it to return at once, not a promise', () => Promise.reject(new Error('late'))],
+    ['its end without a way to stop it', 'expected it to return a function "cancel"', () => ({ done: Promise.reject(new Error('late')) })],
+  ])('JB-05 %s is refused, and its rejection is nobody’s', async (_what, problem, run) => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown): void => void unhandled.push(reason)
+    process.on('unhandledRejection', note)
+    expect(refusal(() => app.jobs.start({ ...new Producer().spec(app.session), run: run as never }))).toBe(`invalid job run: ${problem}`)
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('unhandledRejection', note)
+    expect([app.list(), unhandled]).toEqual([[], []])
+  })
+
   it.each(['\u0007', '\u001b ', '\u0085', ' \0'])('JB-22 a line of control characters only is blank: %j', (unseen) => {
     expect(app.get(app.start({ label: `${unseen}\necho hi` }).id).label).toBe('echo hi')
   })

@@ -48,6 +48,16 @@ describe('what a bash command starts from', () => {
       }),
     ))
 
+  it('SH-25 nor is what a shell takes options from, unless the request sets it', () =>
+    withHostEnv({ POSIXLY_CORRECT: '1', BASH_COMPAT: '31', FUNCNEST: '1', CDPATH: '/usr', GLOBIGNORE: '*', TMOUT: '1', BASH_XTRACEFD: '1' }, () =>
+      bench({}, async ({ run }) => {
+        const text =
+          'set -o | grep -c "posix.*on"; . /no/such/file; f() { g; }; g() { echo "$BASH_COMPAT$TMOUT$BASH_XTRACEFD"; }; f; cd lib; cd /; echo e*c'
+        expect((await run(text, { workdir: '/tmp' })).stdout.text).toBe('0\n\netc\n')
+        expect((await run('set -o | grep -c "posix.*on"', { env: { POSIXLY_CORRECT: '1' } })).stdout.text).toBe('1\n')
+      }),
+    ))
+
   it('SH-30 B037 B038 B080 TERM is dumb, there is no terminal, and no shell option is set', () =>
     bench({}, async ({ run }) => {
       expect((await run('echo "$TERM"; [ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none; seq 100000 | head -1')).stdout.text).toBe('dumb\nnone\n1\n')

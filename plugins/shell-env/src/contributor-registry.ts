@@ -87,7 +87,11 @@ export class ContributorRegistry implements ShellEnv {
 function checked(returned: unknown, variables: Readonly<Record<string, string>>): Record<string, string> {
   if (typeof returned !== 'object' || returned === null)
     throw new Error(`resolve() returned ${returned === null ? 'null' : typeof returned}, not an object`)
-  if (typeof (returned as PromiseLike<unknown>).then === 'function') throw new Error('resolve() returned a promise; it must be synchronous')
+  if (typeof (returned as PromiseLike<unknown>).then === 'function') {
+    // Nobody waits for it: if it rejects later, that must not take the host with it.
+    void Promise.resolve(returned).catch(() => undefined)
+    throw new Error('resolve() returned a promise; it must be synchronous')
+  }
   const contribution: Record<string, string> = {}
   for (const [key, value] of Object.entries(returned)) {
     if (!Object.hasOwn(variables, key)) throw new Error(`resolve() returned ${key}, which the contributor did not declare`)

@@ -47,25 +47,43 @@ export function jobOutput(jobs: Jobs, { defaultWaitMs, maxWaitMs }: ToolJobsConf
         const boundMs = Math.min(timeoutMs, maxWaitMs)
         const pattern = until === undefined ? undefined : compile(until)
         let waited: Waited | undefined
+        let last: z.input<typeof output> | undefined
         // Around the waits themselves: whoever awaits one step more may come too late for a record that goes with its registry.
         const stopProgress = pattern !== undefined || wait === true ? reportProgress(jobs, id, call) : undefined
         try {
-          if (pattern !== undefined) waited = await waitForLine(jobs, id, boundMs, call, pattern, matcher)
+          // To look for a line takes longer than a record may be there that goes with its registry.
+          const atEnd = (): void => {
+            last = reply(id, call.session, undefined, { until: { end: 'ended' }, boundMs, tail: false }, false)
+          }
+          if (pattern !== undefined) waited = await waitForLine(jobs, id, boundMs, call, { pattern, matcher, atEnd })
           else if (wait === true) await waitForEnd(jobs, id, boundMs, call)
         } finally {
           stopProgress?.()
         }
-        return reply(id, call.session, tail, { until: waited, boundMs, tail: tail !== undefined })
+        try {
+          return reply(id, call.session, tail, { until: waited, boundMs, tail: tail !== undefined })
+        } catch (error) {
+          if (last === undefined) throw error
+          return last
+        }
       })
     },
     render: (value) => [{ type: 'text', text: value.text }],
   }
   return tool
 
-  /** One consuming read, all of it in one step: what was looked at is what is read. */
-  function reply(id: string, session: Parameters<Jobs['read']>[1], tailLines: number | undefined, context: ReplyContext): z.input<typeof output> {
+  /** One read, all of it in one step: what was looked at is what is read. Unless it `consumes`, the next read begins where this one does. */
+  function reply(
+    id: string,
+    session: Parameters<Jobs['read']>[1],
+    tailLines: number | undefined,
+    context: ReplyContext,
+    consumes = true,
+  ): z.input<typeof output> {
     const maxBytes = outputBudget(jobs.readAt(id, 'unread', session, AHEAD_BYTES), context)
-    const read = jobs.read(id, session, { maxBytes, ...(tailLines === undefined ? {} : { tailLines }) })
+    const read = consumes
+      ? jobs.read(id, session, { maxBytes, ...(tailLines === undefined ? {} : { tailLines }) })
+      : jobs.readAt(id, 'unread', session, maxBytes)
     return {
       job: report(read.job),
       from: read.from,

@@ -19,6 +19,25 @@ describe('lines', () => {
     expect(lines.add([chunk('stdout', '\nnext\r\n')])).toEqual(['100%', 'next'])
   })
 
+  it('JB-64 of which something is unread are seen whole: what was read of one before is not all there is to it', () => {
+    const lines = new Lines({ stdout: 11, stderr: 4 })
+    expect(lines.begin).toEqual({ stdout: 0, stderr: 0 })
+    expect(lines.add([chunk('stdout', 'old\nServer ready\nnext\n')])).toEqual(['Server ready', 'next'])
+    expect(lines.add([chunk('stderr', 'read'), chunk('stderr', ' on', { at: 4 })])).toEqual(['read on'])
+    expect(new Lines({ stdout: 0 }).add([chunk('stdout', '\nä')])).toEqual(['', 'ä'])
+    expect(new Lines({ stdout: 5 }).add([chunk('stdout', 'a\r\nä\r\n')])).toEqual(['ä'])
+  })
+
+  it('JB-64 of which as much was read as is looked at are not seen again, and what follows them is', () => {
+    const lines = new Lines({ stdout: 5_000 })
+    expect(lines.begin).toEqual({ stdout: 903 })
+    expect(lines.add([chunk('stdout', 'x'.repeat(4_097), { at: 903 })])).toEqual([])
+    expect(lines.add([chunk('stdout', 'the rest', { at: 5_000 })])).toEqual([])
+    expect(lines.add([chunk('stdout', ' of it\nready', { at: 5_008 })])).toEqual(['ready'])
+    // What is followed was thrown away meanwhile: then this is all there is.
+    expect(new Lines({ stdout: 5_000 }).add([chunk('stdout', 'tail\n', { at: 5_100, dropped: 4_197 })])).toEqual(['tail'])
+  })
+
   it('are looked at up to 4,096 bytes', () => {
     const lines = new Lines()
     const [line] = lines.add([chunk('stdout', 'ä'.repeat(3_000))])

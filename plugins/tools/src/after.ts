@@ -51,10 +51,10 @@ type Change =
   | { readonly kind: 'block'; readonly feedback: string }
 
 function readChange(answer: unknown): Change {
-  const keys = typeof answer === 'object' && answer !== null ? Object.keys(answer) : []
-  const { content, value, block } = (keys.length === 1 ? answer : {}) as Record<string, unknown>
-  if (keys[0] === 'content') return { kind: 'content', content }
-  if (keys[0] === 'value') return { kind: 'value', value }
-  if (keys[0] === 'block' && typeof block === 'string') return { kind: 'block', feedback: block }
+  const entries = typeof answer === 'object' && answer !== null ? Object.entries(answer) : []
+  const [key, given] = entries.length === 1 ? (entries[0] ?? []) : []
+  if (key === 'content') return { kind: 'content', content: given }
+  if (key === 'value') return { kind: 'value', value: given }
+  if (key === 'block' && typeof given === 'string') return { kind: 'block', feedback: given }
   throw new Error(policyProblems.after)
 }

@@ -17,7 +17,8 @@ function copyBlock(block: unknown, index: number): Content {
   if (typeof block !== 'object' || block === null) throw malformed([index], expected.anObject, describe(block))
   const { type, text, data, mimeType, uri, title } = block as Record<string, unknown>
   const stringAt = (field: string, value: unknown): string => {
-    if (typeof value === 'string') return value
+    // Half of a character is what no protocol can carry.
+    if (typeof value === 'string') return value.toWellFormed()
     throw malformed([index, field], expected.type('string'), describe(value))
   }
   switch (type) {
@@ -68,9 +69,9 @@ export function boundContent(content: readonly Content[], maxBytes: number): rea
   return Object.freeze(bounded)
 }
 
-/** At most `maxBytes` of UTF-8, `…` included. */
+/** At most `maxBytes` of UTF-8, `…` included, in whole characters. */
 export function boundMessage(message: string, maxBytes: number): string {
-  return Buffer.byteLength(message) <= maxBytes ? message : `${cutText(message, maxBytes - 3)}…`
+  return Buffer.byteLength(message) <= maxBytes ? message.toWellFormed() : `${cutText(message, maxBytes - 3)}…`
 }
 
 function withMarker(cut: string): string {

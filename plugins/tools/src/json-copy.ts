@@ -17,7 +17,7 @@ export class NotJson extends Error {}
 
 /**
  * A deep-frozen copy that reads every property once, so that what was checked is what is used: getters and proxies have no second say.
- * The original stays as it is.
+ * The original stays as it is. Halves of characters, which strict readers of JSON refuse, become U+FFFD.
  * @throws NotJson for whatever JSON cannot express, also if reading it throws
  */
 export function copyJson(value: unknown, limits: CopyLimits): Json {
@@ -48,7 +48,7 @@ class Copier {
     switch (typeof value) {
       case 'string':
         this.#count(Buffer.byteLength(value) + 2)
-        return value
+        return value.toWellFormed()
       case 'number':
         if (!Number.isFinite(value)) throw new NotJson(problems.is(this.place, String(value)))
         this.#count(1)
@@ -92,7 +92,7 @@ class Copier {
         const copied = this.copy(value)
         // Assigning to `__proto__` would replace the prototype of the copy.
         if (key === '__proto__') Object.defineProperty(copy, key, { value: copied, enumerable: true })
-        else copy[key] = copied
+        else copy[key.toWellFormed()] = copied
       }
       this.#path.pop()
     }

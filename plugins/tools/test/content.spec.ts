@@ -66,6 +66,23 @@ describe('content', () => {
     expect(await app.call('fine')).toMatchObject({ code: 'TOOL_MIDDLEWARE', message: `policy "shows" failed: ${problem}` })
   })
 
+  it('TL-24 TL-11 halves of characters, which no protocol can carry, become what stands for a character that could not be read', async () => {
+    const half = 'a\ud800b'
+    const whole = 'a\ufffdb'
+    app.tools.register(app.kernel.scope, raw('shows', undefined, { render: () => [{ type: 'text', text: half }] }))
+    app.tools.register(
+      app.kernel.scope,
+      raw('returns', async () => ({ [half]: [half] })),
+    )
+    app.tools.register(
+      app.kernel.scope,
+      raw('fails', () => Promise.reject(new Error(half))),
+    )
+    expect(await app.call('shows')).toMatchObject({ content: [{ type: 'text', text: whole }] })
+    expect(await app.call('returns')).toMatchObject({ value: { [whole]: [whole] } })
+    expect(await app.call('fails')).toMatchObject({ message: whole, content: [{ text: expect.stringContaining(whole) }] })
+  })
+
   it('TL-24 what Buffer writes as base64 is shown, whatever its bytes and their number', async () => {
     const contents = Array.from({ length: 300 }, (_, length) => image(randomBytes(length + 1).toString('base64')))
     const content = contents.flat()

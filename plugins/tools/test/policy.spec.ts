@@ -273,6 +273,8 @@ describe('policies', () => {
 
   it.each([
     [{ content: [], value: 1 }],
+    [{ value: 1, block: 'no' }],
+    [{ value: undefined, content: [] }],
     [{}],
     [{ block: 'a', content: [] }],
     [{ block: 7 }],

@@ -43,7 +43,9 @@ async function followRest(runtime: Runtime, session: Session, write: (text: stri
   let allWell = true
   for (const { id } of jobs?.list(session).filter(({ status }) => status === 'running' || status === 'stopping') ?? []) {
     screen.note(`following ${id} to its end; Ctrl-C stops it`)
-    const job = jobs && (await followJob(jobs, id, { signal: session.scope.signal, write }))
+    // What the tool has told of its output is not told again.
+    const from = jobs?.readAt(id, 'unread', session, 4).from
+    const job = jobs && (await followJob(jobs, id, { signal: session.scope.signal, write, ...(from !== undefined && { from }) }))
     allWell &&= job?.status === 'completed' && (job.detail.exitCode ?? 0) === 0
   }
   return allWell

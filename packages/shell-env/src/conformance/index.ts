@@ -132,6 +132,7 @@ export function describeShellEnv(provider: string, open: () => Promise<ShellEnvW
       ['returns what is no string', () => ({ TENON_A: 7 })],
       ['returns text no variable can hold', () => ({ TENON_A: 'a\0b' })],
       ['returns a promise', () => Promise.resolve({ TENON_A: 'a' })],
+      ['returns a promise that is rejected later', () => Promise.reject(new Error('late'))],
       ['returns nothing', () => undefined],
     ]
     it.each(faulty)('SH-51 one that %s loses only its own contribution and is logged by name', (_what, resolve) =>
