@@ -13,6 +13,8 @@ export interface AppliedEdit {
   readonly untouched: readonly string[]
   /** Why all of it was taken back: the last good composition runs. */
   readonly rolledBack?: Error
+  /** It was to be taken back, as `rolledBack` says, but what was there before failed too: the new composition runs, without the rows that are dead. */
+  readonly stands?: true
   /** Parts of earlier edits that no longer apply and stand no more: a warning each, which says why. */
   readonly dropped?: readonly Diagnostic[]
 }
@@ -33,13 +35,13 @@ export async function applyPlan(kernel: Kernel, current: Composition, next: Comp
   const required = activeRows(next).filter(({ id, optional }) => !optional && concerned.has(id))
   const dead = required.filter(({ id }) => kernel.row(id)?.phase !== 'active')
   if (dead.length === 0) return applied
-  const error = new NotActiveError(
-    'the edit was taken back, since it left required rows inactive',
-    dead.map(({ id }) => kernel.explain(id)),
-    next.rows,
-  )
-  await perform(planEdit(next, current), kernel)
-  return { ...applied, rolledBack: error }
+  const causes = dead.map(({ id }) => kernel.explain(id))
+  const back = await perform(planEdit(next, current), kernel)
+  if (back.outcome === 'committed') {
+    return { ...applied, rolledBack: new NotActiveError('the edit was taken back, since it left required rows inactive', causes, next.rows) }
+  }
+  const why = `the edit left required rows inactive, and could not be taken back: ${back.error?.message ?? ''}`
+  return { ...applied, rolledBack: new NotActiveError(why, causes, next.rows), stands: true }
 }
 
 function reportOf(plan: EditPlan): AppliedEdit {

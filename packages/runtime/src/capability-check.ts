@@ -9,6 +9,8 @@ export interface CheckedRow {
   /** What makes the row run, in the nearest file that says so. */
   readonly claim: Place
   readonly optional: boolean
+  /** Its config is not valid: it would provide what its plugin does, but it will not run. */
+  readonly broken: boolean
 }
 
 /** A row that will not run. */
@@ -16,6 +18,8 @@ export interface IdleRow {
   readonly id: string
   readonly why: string
   readonly broken: boolean
+  /** What is wrong with it is a warning. */
+  readonly optional: boolean
   /** What keeps it from running, in the nearest file that says so. */
   readonly claim: Place
   /** What it would provide; undefined if nobody can tell, since its code does not load. */
@@ -58,11 +62,19 @@ function* taken(providers: ReadonlyMap<string, readonly CheckedRow[]>, files: re
   }
 }
 
-async function missing(options: CapabilityCheckOptions, providers: ReadonlyMap<string, unknown>): Promise<readonly Diagnostic[]> {
+async function missing(options: CapabilityCheckOptions, providers: ReadonlyMap<string, readonly CheckedRow[]>): Promise<readonly Diagnostic[]> {
   const diagnostics: Diagnostic[] = []
   for (const row of options.rows) {
     for (const { key } of row.plugin.inject) {
-      if (BUILT_IN.has(key) || providers.has(key)) continue
+      const [first, ...others] = providers.get(key) ?? []
+      if (BUILT_IN.has(key) || (first !== undefined && !(tellsTooLittle(first, row) && others.length === 0))) continue
+      if (first !== undefined) {
+        const hint = `row "${first.id}" would provide it, but it is optional and its config is not valid: mend it, or make "${row.id}" optional too`
+        diagnostics.push(
+          diagnose(row.place, 'CAPABILITY_MISSING', `row "${row.id}" needs "${key}", which no row provides`, { hint, ...aboutRow(row) }),
+        )
+        continue
+      }
       const supply = await supplyOf(key, row, options, providers.keys())
       if (supply === undefined) continue
       const { hint, place = row.place } = supply
@@ -70,6 +82,11 @@ async function missing(options: CapabilityCheckOptions, providers: ReadonlyMap<s
     }
   }
   return diagnostics
+}
+
+/** The fault of an optional row is a warning, and does not say that a required one cannot run without it. */
+function tellsTooLittle(idle: Pick<IdleRow, 'broken' | 'optional'>, inNeed: CheckedRow): boolean {
+  return idle.broken && idle.optional && !inNeed.optional
 }
 
 interface Supply {
@@ -81,16 +98,19 @@ interface Supply {
 /** Undefined if the gap is the work of a row whose plugin does not load: that is a fault already, and one fault is told once. */
 async function supplyOf(
   key: string,
-  { id, plugin, claim }: CheckedRow,
+  inNeed: CheckedRow,
   { idle, known, files }: CapabilityCheckOptions,
   present: Iterable<string>,
 ): Promise<Supply | undefined> {
+  const { id, plugin, claim } = inNeed
   let unreadable = false
+  let perhaps: string | undefined
   for (const row of idle) {
     const provides = await row.provides()
-    unreadable ||= provides === undefined
+    if (provides === undefined && tellsTooLittle(row, inNeed)) perhaps ??= row.id
+    unreadable ||= provides === undefined && !tellsTooLittle(row, inNeed)
     if (provides?.includes(key) !== true) continue
-    if (row.broken) return undefined
+    if (row.broken && !tellsTooLittle(row, inNeed)) return undefined
     const above = files.indexOf(row.claim.source.path) < files.indexOf(claim.source.path)
     return { hint: `row "${row.id}" would provide it, but ${row.why}: put it in, or take "${id}" out too`, ...(above ? { place: row.claim } : {}) }
   }
@@ -99,6 +119,7 @@ async function supplyOf(
   const [first] = able
   if (first !== undefined) return { hint: `provided by ${able.join(', ')}: add a row, for example \`${key}: ${first}\`` }
   if (unreadable) return undefined
+  if (perhaps !== undefined) return { hint: `row "${perhaps}" may be what provides it, but it is optional and its plugin does not load: mend it` }
   // Not what it provides itself.
   const own = new Set(plugin.provides.map((provided) => provided.key))
   const others = new Set([...present, ...[...plugins.values()].flat()].filter((other) => !own.has(other)))

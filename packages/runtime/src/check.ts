@@ -95,7 +95,8 @@ export class CatalogCheck {
     return read.flatMap(({ id, row, claim, source, fault }): IdleRow[] => {
       if (row === undefined) {
         // Which plugin is meant cannot be told, but most rows are named after it, or after what it provides.
-        return [{ id, why: 'its form is not valid', broken: true, claim, provides: async () => [id, ...((await this.#known()).get(id) ?? [])] }]
+        const provides = async (): Promise<readonly string[]> => [id, ...((await this.#known()).get(id) ?? [])]
+        return [{ id, why: 'its form is not valid', broken: true, optional: false, claim, provides }]
       }
       if (row.state === 'active' || source === undefined) return []
       const provides = async (): Promise<readonly string[] | undefined> => {
@@ -105,7 +106,7 @@ export class CatalogCheck {
         return outcome?.ok === true ? keysOf(outcome.plugin) : undefined
       }
       const why = row.state === 'skipped' ? `it is skipped here: ${row.why}` : (row.why ?? row.state)
-      return [{ id: row.id, why, broken: row.state === 'broken', claim, provides }]
+      return [{ id: row.id, why, broken: row.state === 'broken', optional: row.optional, claim, provides }]
     })
   }
 
@@ -121,7 +122,7 @@ function checkedRows(read: readonly ReadRow[]): readonly CheckedRow[] {
   return read.flatMap(({ row, malformed, place, claim }) => {
     // A row with an invalid config still claims what it provides: that it is gone too would be a second report of one fault.
     if (row?.loaded === undefined || malformed) return []
-    return [{ id: row.id, plugin: row.loaded.plugin, place, claim, optional: row.optional }]
+    return [{ id: row.id, plugin: row.loaded.plugin, place, claim, optional: row.optional, broken: row.state === 'broken' }]
   })
 }
 

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { didYouMean } from '@tenon/kernel'
 import { CatalogHead } from './catalog-schema.ts'
@@ -10,7 +10,7 @@ import { longRows, merge } from './merge.ts'
 import { parseYaml } from './parse-yaml.ts'
 import { noRow } from './row-head.ts'
 import { checkAgainst } from './schema-faults.ts'
-import { fingerprint, MISSING, type SourceFiles } from './source-files.ts'
+import { fingerprint, MISSING, readSource, type SourceFiles } from './source-files.ts'
 import { type Place, SourceText } from './source-text.ts'
 
 /** What a catalog file says once everything it extends lies under it. */
@@ -79,7 +79,7 @@ class LayersReader {
 
   async #source(file: string, named: Place): Promise<SourceText | undefined> {
     try {
-      const content = await readFile(file)
+      const content = await readSource(file)
       this.files.set(file, fingerprint(content))
       return new SourceText(file, new TextDecoder('utf-8', { fatal: true }).decode(content))
     } catch (error) {

@@ -8,7 +8,7 @@ import { homePath } from './home-path.ts'
 import { ImportFault, messageOf, type Namespace, PackageLookup } from './package-lookup.ts'
 import { isPlugin, refusalOf } from './plugin-shape.ts'
 import { type PluginSource, sourceKey, sourceOf } from './plugin-source.ts'
-import { MISSING, type SourceFiles } from './source-files.ts'
+import { fingerprintOf, MISSING, type SourceFiles } from './source-files.ts'
 
 export interface LoadedPlugin {
   readonly plugin: Plugin
@@ -141,7 +141,8 @@ export class PluginLoader {
       if (!stats.isFile() && !stats.isDirectory()) return failed({ ...notCode(file), message: `${file} is neither a file nor a folder` })
       if (stats.isFile() && !CODE.test(file)) return failed(notCode(file))
     }
-    const files = new Map([[file, MISSING]])
+    // Under the name it is given by too, which may be a link.
+    const files = new Map([[file, await fingerprintOf(file)]])
     const fault = (problem: { message: string; hint?: string }, cause: unknown): LoadOutcome =>
       failed({ code: 'PLUGIN_LOAD_FAILED', ...problem, files, cause })
     try {

@@ -88,10 +88,10 @@ export class Runtime implements AsyncDisposable {
     })
   }
 
-  /** Dependents first, all that was kept last; later calls wait for the same. An edit under way is waited for. */
+  /** Dependents first, all that was kept last; later calls wait for the same. An edit under way is cancelled, and rejects with RUNTIME_CLOSED. */
   close(): Promise<void> {
     this.#watch?.close()
-    this.#closing ??= this.#queue.then(() => this.kernel.close())
+    this.#closing ??= this.kernel.close()
     return this.#closing
   }
 
@@ -148,7 +148,7 @@ export class Runtime implements AsyncDisposable {
 
   async #change(next: Composition, edit: CatalogEdit): Promise<AppliedEdit> {
     const applied = await tellingSlowRows(this.kernel, this.#logger, () => applyPlan(this.kernel, this.#composition, next), this.#slowRowMs)
-    if (applied.rolledBack === undefined) {
+    if (applied.rolledBack === undefined || applied.stands === true) {
       this.#composition = next
       this.#edit = edit
     }
@@ -206,8 +206,18 @@ export class Runtime implements AsyncDisposable {
   }
 
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) return Promise.reject(new RuntimeError('RUNTIME_CLOSED', 'the runtime is closed'))
-    const result = this.#queue.then(work)
+    const assertOpen = (cause?: unknown): void => {
+      if (this.#closing !== undefined) throw new RuntimeError('RUNTIME_CLOSED', 'the runtime is closed', cause === undefined ? {} : { cause })
+    }
+    const result = this.#queue.then(async () => {
+      assertOpen()
+      try {
+        return await work()
+      } catch (error) {
+        assertOpen(error)
+        throw error
+      }
+    })
     this.#queue = result.catch(() => undefined)
     return result
   }

@@ -160,6 +160,35 @@ it('CP-02 a problem of an optional row is a warning, and the composition stands'
   ])
 })
 
+it('CP-02 a required row that needs what only a broken optional one would provide does not fit, whose fault is but a warning', async () => {
+  const report = await check(
+    `plugins:
+  engine: { use: petrol-engine, criticality: optional, with: { cylinders: many } }
+  box: { use: gear-box, with: { ratios: [] } }
+  wheels: { use: wheel-set, criticality: optional }
+  axle: { use: ./axle.ts, criticality: optional }
+  hub: ./hub.ts
+`,
+    {
+      'hub.ts': `import { capability, definePlugin } from '@tenon/kernel'
+export default definePlugin({ name: 'hub', inject: [capability<object>('axle')], activate() {} })
+`,
+    },
+  )
+  expect(report.ok).toBe(false)
+  expect(report.diagnostics.map(({ severity, code, row, hint }) => [severity, code, row, hint])).toEqual([
+    ['warning', 'CONFIG_INVALID', 'engine', undefined],
+    [
+      'error',
+      'CAPABILITY_MISSING',
+      'box',
+      'row "engine" would provide it, but it is optional and its config is not valid: mend it, or make "box" optional too',
+    ],
+    ['warning', 'PLUGIN_UNKNOWN', 'axle', expect.anything()],
+    ['error', 'CAPABILITY_MISSING', 'hub', 'row "axle" may be what provides it, but it is optional and its plugin does not load: mend it'],
+  ])
+})
+
 it.each([
   ['a row key', 'plugins:\n  engine: { use: petrol-engine, disbled: true }\n', 'did you mean "disabled"?'],
   ['a plugin', 'plugins:\n  engine: petrol-engin\n', 'did you mean "petrol-engine"?'],

@@ -168,6 +168,38 @@ it('a boot that is interrupted closes what it had opened', async () => {
   ).rejects.toMatchObject({ code: 'RUNTIME_CLOSED' })
 })
 
+it('CP-12 an edit under way does not hold up the close, which ends in order what the edit was about to start', async () => {
+  const { dir, runtime, news } = await open(three)
+  const hangs = noting('c', {
+    needs: 'b-thing',
+    version: '2',
+    body: "await new Promise((resolve) => scope.signal.addEventListener('abort', resolve))",
+  })
+  await dir.write('c.ts', hangs)
+  const edits = [runtime.reload('c'), runtime.apply({ set: { 'b.n': 2 } })]
+  const ends = edits.map((edit) => expect(edit).rejects.toMatchObject({ code: 'RUNTIME_CLOSED' }))
+  await expect.poll(() => news()).toContain('c v2 up {"n":0}')
+  await runtime.close()
+  expect(news()).toEqual(['c v2 down', 'b v1 down', 'a v1 down'])
+  await Promise.all(ends)
+  expect(news()).toEqual([])
+})
+
+it('CP-08 an edit that cannot be taken back says so, and stands until the file is mended', async () => {
+  const once = "if (journal.filter((line) => line.startsWith('a v1 up')).length > 1) throw new Error('in use')"
+  const first = noting('a', { offers: 'a-thing', body: once })
+  const { dir, runtime } = await open({ ...three, 'a.ts': first })
+  // Declares what it does not offer.
+  await dir.write('a.ts', noting('a', { offers: 'a-thing', version: '2' }).replace('scope.provide(offer, {})', 'void offer'))
+  const edit = await runtime.reload('a')
+  expect(edit).toMatchObject({ replaced: ['a'], stands: true, rolledBack: { causes: [{ row: 'b' }, { row: 'c' }] } })
+  expect(edit.rolledBack?.message).toMatch(/could not be taken back: rolled back, because row "a": activation failed: in use/)
+  expect(phases(runtime)).toEqual({ a: 'active', b: 'waiting', c: 'waiting', journal: 'active' })
+  await dir.write('a.ts', noting('a', { offers: 'a-thing', version: '3' }))
+  expect(await runtime.reload('a')).not.toHaveProperty('rolledBack')
+  expect(phases(runtime)).toEqual({ a: 'active', b: 'active', c: 'active', journal: 'active' })
+})
+
 it('a composition that was checked elsewhere can be applied whole; rows it shares with the running one stay', async () => {
   const { dir, journal, runtime, news } = await open(three)
   news()

@@ -1,9 +1,9 @@
 import { rename, rm, symlink } from 'node:fs/promises'
 import { Scope } from '@tenon/kernel'
 import { pino } from 'pino'
-import { expect, it } from 'vitest'
-import { CompositionError, type RuntimeEvent } from '../src/index.ts'
-import { noting, type Opened, open } from './journal.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { CompositionError, checkCatalog, openRuntime, type RuntimeEvent } from '../src/index.ts'
+import { journalPlugin, noting, type Opened, open, quiet } from './journal.ts'
 
 const files = {
   'top.yaml': 'extends: ./base.yaml\nplugins:\n  b: { use: ./b.ts, with: { n: 1 } }\n',
@@ -53,6 +53,30 @@ it('CP-07 a file that is extended is followed too, and so is one that an edit be
   await dir.write('more/extra.yaml', 'plugins:\n  b: { with: { n: 21 } }\n')
   expect(await next()).toMatchObject({ edit: { reconfigured: ['b'] } })
   expect(news().at(-1)).toBe('b v1 up {"n":21}')
+})
+
+it('CP-07 what is named through a link is looked at when it changes, and not before', async () => {
+  const { dir } = await open(files)
+  await symlink(dir.path, dir.file('linked'))
+  await symlink('a.ts', dir.file('link.ts'))
+  await dir.write('top.yaml', 'plugins:\n  journal: journal\n  a: ./link.ts\n')
+  const journal: string[] = []
+  const { watched } = await checkCatalog(dir.file('linked/top.yaml'), { firstParty: [journalPlugin(journal)] })
+  // Under each of its names as what it is: of one that is missing, every look would find that it has come.
+  expect([...watched].filter(([, print]) => print === 'missing')).toEqual([])
+  const runtime = await openRuntime({ catalog: dir.file('linked/top.yaml'), firstParty: [journalPlugin(journal)], logger: quiet, watch: true })
+  onTestFinished(() => runtime.close())
+  const replaced: (readonly string[] | undefined)[] = []
+  runtime.events.on(runtime.kernel.scope, (event) => void replaced.push(event.type === 'edited' ? event.edit.replaced : undefined))
+  for (const version of ['2', '3', '4']) {
+    await dir.write('a.ts', noting('a', { offers: 'a-thing', version }))
+    await expect.poll(() => journal.at(-1)).toBe(`a v${version} up {"n":0}`)
+  }
+  await dir.write('other.ts', noting('a', { offers: 'a-thing', version: '5' }))
+  await rm(dir.file('link.ts'))
+  await symlink('other.ts', dir.file('link.ts'))
+  await expect.poll(() => journal.at(-1)).toBe('a v5 up {"n":0}')
+  expect(replaced.filter((ids) => ids?.length === 0)).toEqual([])
 })
 
 it('CP-07 the sources of a row given by path are followed, with what they import', async () => {
