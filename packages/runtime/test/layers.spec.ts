@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { parseDocument } from 'yaml'
 import { type CheckReport, checkCatalog } from '../src/index.ts'
@@ -153,16 +152,6 @@ it('CP-04 a missing file is told where it is named', async () => {
   expect(report.diagnostics).toMatchObject([
     { code: 'CATALOG_UNREADABLE', message: `cannot read the catalog file ${dir.file('none.yaml')}: there is no such file` },
   ])
-})
-
-it.runIf(process.platform === 'linux')('CP-04 a pipe and a device are no catalog file, and nobody waits for what may come of them', async () => {
-  const dir = await folder()
-  execFileSync('mkfifo', [dir.file('pipe.yaml')])
-  for (const file of [dir.file('pipe.yaml'), '/dev/tty', '/dev/null']) {
-    const { diagnostics, watched } = await checkCatalog(file)
-    expect(diagnostics).toMatchObject([{ code: 'CATALOG_UNREADABLE', message: expect.stringContaining(`cannot read the catalog file ${file}: `) }])
-    expect([...watched.values()]).toEqual(['missing'])
-  }
 })
 
 it.each([
