@@ -5,6 +5,8 @@ import type { Connection } from './connection.ts'
 
 /** What the live activation does for connections. */
 export interface Attendant {
+  /** Its id. */
+  readonly row: string
   readonly config: McpServerConfig
   readonly log: Logger
   /** Working directory of a session that opens now. */

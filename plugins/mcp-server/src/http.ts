@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js'
+import type { McpServerConfig } from './config.ts'
 import { Connection } from './connection.ts'
 import type { Attendant, Endpoint } from './endpoint.ts'
 import { McpServerError } from './errors.ts'
@@ -66,7 +67,7 @@ export class HttpEndpoint implements Endpoint {
   }
 
   /** Requests and streams that came in at the old address go on. */
-  async #move({ config, log }: Attendant): Promise<void> {
+  async #move({ row, config, log }: Attendant): Promise<void> {
     const { host, port, token } = config
     const before = this.#listening
     // On one port the old address may be in the way of the new one. Otherwise it stays until that is there, in case it never is.
@@ -74,7 +75,7 @@ export class HttpEndpoint implements Endpoint {
       before.server.close()
       this.#listening = undefined
     }
-    const server = await listen(host, port, (request, response) => this.#take(request, response))
+    const server = await listen(row, config, (request, response) => this.#take(request, response))
     before?.server.close()
     this.#listening = { server, host, port }
     const address = server.address()
@@ -202,13 +203,18 @@ function endCancelled(transport: StreamableHTTPServerTransport): PostStreams {
   return streams
 }
 
-async function listen(host: string, port: number, take: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server> {
+async function listen(
+  row: string,
+  { host, port }: McpServerConfig,
+  take: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Server> {
   const server = createServer(take)
   server.listen(port, host)
   try {
     await once(server, 'listening')
   } catch (error) {
-    throw new McpServerError('MCP_LISTEN', `cannot listen on ${host}:${port}: ${(error as Error).message}; set host or port`, { cause: error })
+    const fix = `set host or port, or leave the row out with --disable ${row}`
+    throw new McpServerError('MCP_LISTEN', `cannot listen on ${host}:${port}: ${(error as Error).message}; ${fix}`, { cause: error })
   }
   return server
 }

@@ -36,7 +36,7 @@ export function mcpServerPlugin(world: World) {
         if (connection.server !== undefined) attend(scope, connection.server, connection, services)
       }
       const cwd = config.cwd ?? world.cwd()
-      const attendant: Attendant = { config, log, cwd, serverFor: (connection) => serverFor(scope, connection, services) }
+      const attendant: Attendant = { row: scope.name, config, log, cwd, serverFor: (connection) => serverFor(scope, connection, services) }
       if (endpoint.transport === 'stdio') return serveStdio(scope, endpoint, attendant, reconciling)
       scope.defer(() => endpoint.hold())
       // A port that cannot be had fails the activation.

@@ -1,72 +1,7 @@
 import { once } from 'node:events'
-import { type ClientRequest, request } from 'node:http'
-import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import type { Logger } from '@tenon/kernel'
-import { expect, it, onTestFinished } from 'vitest'
-import { McpServerConfig } from '../src/config.ts'
-import type { Attendant } from '../src/endpoint.ts'
+import { expect, it } from 'vitest'
 import { HttpEndpoint } from '../src/http.ts'
-
-const TOKEN = 'a-token-of-the-test'
-/** One whose port is not looked up at the socket, which may be gone. */
-const HOST = 'box.example:7117'
-const INITIALIZE = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
-}
-
-/** An endpoint on a free port with an activation that serves nothing but `ping`. */
-async function listening(options: object = {}) {
-  let ids = 0
-  const world = {
-    pid: 1,
-    version: () => '1',
-    cwd: () => '/',
-    now: () => 0,
-    randomId: () => `${ids++}`,
-  }
-  const endpoint = new HttpEndpoint(world)
-  let told = (_: { url: string }): void => undefined
-  const address = new Promise<{ url: string }>((resolve) => {
-    told = resolve
-  })
-  const log = { warn: told, error: () => undefined } as unknown as Logger
-  const config = McpServerConfig.parse({ transport: 'http', port: 0, token: TOKEN, allowedHosts: [HOST], ...options })
-  const attendant: Attendant = { config, log, cwd: '/', serverFor: async () => new Server({ name: 'x', version: '1' }) }
-  await endpoint.admit(attendant)
-  onTestFinished(() => endpoint.close())
-  const { url } = await address
-  const say = (message: object | undefined, session?: string): ClientRequest => {
-    const sent = request(url, {
-      method: message === undefined ? 'GET' : 'POST',
-      headers: {
-        host: HOST,
-        authorization: `Bearer ${TOKEN}`,
-        accept: 'application/json, text/event-stream',
-        'content-type': 'application/json',
-        expect: '100-continue',
-        ...(session !== undefined && { 'mcp-session-id': session }),
-      },
-    })
-    sent.end(message === undefined ? undefined : JSON.stringify(message))
-    return sent
-  }
-  /** The server says Continue when it has it. */
-  const taken = async (sent: ClientRequest): Promise<ClientRequest> => {
-    await once(sent, 'continue')
-    return sent
-  }
-  /** Resolves with the id of the new session. */
-  const initialize = async (): Promise<string> => {
-    const [response] = await once(say(INITIALIZE), 'response')
-    response.resume()
-    await once(response, 'end')
-    return String(response.headers['mcp-session-id'])
-  }
-  return { attendant, endpoint, initialize, say, taken }
-}
+import { listening, WORLD } from './listening.ts'
 
 it('CP-14 who leaves while no activation is there is not waited for: the session ends in its time', async () => {
   const { attendant, endpoint, initialize, say, taken } = await listening({ idleMs: 1_000 })
@@ -110,4 +45,15 @@ it('CP-14 who does not initialize gets no session, and leaves none', async () =>
   response.resume()
   await once(response, 'end')
   while (endpoint.connections.size > 0) await new Promise((resolve) => setImmediate(resolve))
+})
+
+it('CP-14 a port that is taken is refused with the ways out', async () => {
+  const { attendant, url } = await listening()
+  const other = new HttpEndpoint({ ...WORLD, randomId: () => 'x' })
+  const port = Number(new URL(url).port)
+  const admitted = other.admit({ ...attendant, config: { ...attendant.config, port } })
+  await expect(admitted).rejects.toMatchObject({
+    code: 'MCP_LISTEN',
+    message: expect.stringMatching(/EADDRINUSE.*; set host or port, or leave the row out with --disable served$/),
+  })
 })
