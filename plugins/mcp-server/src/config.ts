@@ -47,7 +47,9 @@ export const McpServerConfig = z
     allowedOrigins: z
       .array(z.string())
       .default([])
-      .describe('Web pages that may use http, such as "http://localhost:6274". A request without an Origin header comes from no page.'),
+      .describe(
+        'Origins of web pages that may use http and read its answers (CORS), such as "http://localhost:6274". A request without an Origin header comes from no page.',
+      ),
     idleMs: z
       .int()
       .min(1_000)

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { McpServerConfig } from './config.ts'
+import { isPreflight } from './cross-origin.ts'
 import type { Refusal } from './refusal.ts'
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
@@ -16,6 +17,7 @@ export function refusalOf(request: IncomingMessage, config: McpServerConfig, tok
   if (origin !== undefined && !config.allowedOrigins.includes(origin)) {
     return { status: 403, message: `Forbidden: the Origin ${JSON.stringify(origin)} is not one of allowedOrigins` }
   }
+  if (isPreflight(request)) return undefined
   const given = /^Bearer +(.+)$/i.exec(authorization)?.[1] ?? ''
   if (!isEqual(given, token)) return { status: 401, message: 'Unauthorized: give the token of this server as "Authorization: Bearer TOKEN"' }
   if (request.url?.split('?')[0] !== '/mcp') return { status: 404, message: 'Not found: the endpoint is /mcp' }

@@ -5,6 +5,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js'
 import type { McpServerConfig } from './config.ts'
 import { Connection } from './connection.ts'
+import { isPreflight, shareWithPages } from './cross-origin.ts'
 import type { Attendant, Endpoint } from './endpoint.ts'
 import { McpServerError } from './errors.ts'
 import { refusalOf } from './http-guard.ts'
@@ -87,8 +88,11 @@ export class HttpEndpoint implements Endpoint {
 
   #take(request: IncomingMessage, response: ServerResponse): void {
     this.#attended(response, async (attendant) => {
-      const refusal = refusalOf(request, attendant.config, attendant.config.token ?? this.#madeToken)
+      const { config } = attendant
+      shareWithPages(request, response, config.allowedOrigins)
+      const refusal = refusalOf(request, config, config.token ?? this.#madeToken)
       if (refusal !== undefined) refuse(response, refusal)
+      else if (isPreflight(request)) response.writeHead(204).end()
       else await this.#serve(attendant, request, response)
     })
   }
