@@ -135,6 +135,9 @@ export class HttpEndpoint implements Endpoint {
   /** A client without a session: if what it says is `initialize`, it gets one. */
   async #welcome(attendant: Attendant, request: IncomingMessage, response: ServerResponse, message: unknown): Promise<void> {
     const { config } = attendant
+    if (needsSession(request, message)) {
+      return refuse(response, { status: 400, message: 'Bad Request: the header Mcp-Session-Id is missing; only initialize comes without it' })
+    }
     if (this.#clients.size >= config.maxSessions)
       return refuse(response, { status: 503, message: `there are ${config.maxSessions} sessions already` })
     const id = `mcp-${this.#world.randomId()}`
@@ -187,6 +190,12 @@ export class HttpEndpoint implements Endpoint {
       client.idle = setTimeout(() => void client.connection.close(), idleMs)
     })
   }
+}
+
+/** The SDK would say that the server is not initialized, which helps nobody who has initialized and lost a header. */
+function needsSession({ method }: IncomingMessage, message: unknown): boolean {
+  if (method !== 'POST') return method === 'GET' || method === 'DELETE'
+  return ![message].flat().some((each) => (each as { readonly method?: unknown }).method === 'initialize')
 }
 
 /** Before the protocol is there, which calls what it finds before itself. */

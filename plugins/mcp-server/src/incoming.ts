@@ -26,10 +26,15 @@ export function incoming(line: MessageLine, maxMessageBytes: number): Incoming {
   } catch (error) {
     return none(ErrorCode.ParseError, `Parse error: ${(error as Error).message}`)
   }
-  const parsed = JSONRPCMessageSchema.safeParse(value)
-  if (parsed.success) return { bytes, message: parsed.data }
   if (Array.isArray(value)) return none(ErrorCode.InvalidRequest, 'Invalid Request: batches are not served, send one message per line')
-  return none(ErrorCode.InvalidRequest, 'Invalid Request: not a JSON-RPC 2.0 message', idOf(value))
+  return { bytes, ...checkMessage(value) }
+}
+
+/** The message that a value is, or the answer to what is none. */
+export function checkMessage(value: unknown): { readonly message: JSONRPCMessage } | { readonly refusal: LineRefusal } {
+  const { data: message } = JSONRPCMessageSchema.safeParse(value)
+  if (message !== undefined) return { message }
+  return { refusal: refusal(ErrorCode.InvalidRequest, 'Invalid Request: not a JSON-RPC 2.0 message', idOf(value)) }
 }
 
 export function refusal(code: ErrorCode, message: string, id: RequestId | null): LineRefusal {

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js'
 import rawBody from 'raw-body'
+import { checkMessage } from './incoming.ts'
 import type { Refusal } from './refusal.ts'
 
 /**
@@ -21,11 +22,22 @@ export async function postedMessage(request: IncomingMessage, maxBytes: number):
     return status === 413 ? { status, message: `a message has at most ${maxBytes} bytes` } : { status: 400, message: (error as Error).message }
   }
   if (!isUtf8(body)) return unparsable('the message is not UTF-8')
+  let message: unknown
   try {
-    return { message: JSON.parse(body.toString('utf8')) as unknown }
+    message = JSON.parse(body.toString('utf8')) as unknown
   } catch (error) {
     return unparsable((error as Error).message)
   }
+  return faultOf(message) ?? { message }
+}
+
+/** A batch is refused as a whole. */
+function faultOf(message: unknown): Refusal | undefined {
+  for (const each of Array.isArray(message) ? message : [message]) {
+    const checked = checkMessage(each)
+    if ('refusal' in checked) return { status: 400, ...checked.refusal.error, id: each === message ? checked.refusal.id : null }
+  }
+  return undefined
 }
 
 function unparsable(why: string): Refusal {

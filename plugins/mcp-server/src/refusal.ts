@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js'
 
 /** Of a request that does not reach the protocol. */
 export interface Refusal {
@@ -6,9 +7,12 @@ export interface Refusal {
   readonly message: string
   /** Of JSON-RPC; by default one of those that are the server's own. */
   readonly code?: number
+  /** Of the request, where it is known. */
+  readonly id?: RequestId | null
 }
 
-export function refuse(response: ServerResponse, { status, message, code = status === 404 ? -32_001 : -32_000 }: Refusal): void {
+export function refuse(response: ServerResponse, refusal: Refusal): void {
+  const { status, message, code = status === 404 ? -32_001 : -32_000, id = null } = refusal
   const headers = { 'content-type': 'application/json', ...(status === 401 && { 'www-authenticate': 'Bearer' }) }
-  response.writeHead(status, headers).end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } }))
+  response.writeHead(status, headers).end(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }))
 }

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import { HttpEndpoint } from '../src/http.ts'
-import { listening, WORLD } from './listening.ts'
+import { answerTo, HOST, INITIALIZE, listening, TOKEN, WORLD } from './listening.ts'
+
+const AUTHORIZED = { host: HOST, authorization: `Bearer ${TOKEN}`, accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
 
 it('CP-14 who leaves while no activation is there is not waited for: the session ends in its time', async () => {
   const { attendant, endpoint, initialize, say, taken } = await listening({ idleMs: 1_000 })
@@ -38,13 +40,46 @@ it('CP-14 what comes while no activation is there is answered by the next one', 
   response.resume()
 })
 
-it('CP-14 who does not initialize gets no session, and leaves none', async () => {
+it('CP-14 who initializes with what does not fit gets no session, and leaves none', async () => {
   const { endpoint, say } = await listening()
-  const [response] = await once(say({ jsonrpc: '2.0', id: 2, method: 'ping' }), 'response')
+  const [response] = await once(say({ ...INITIALIZE, params: {} }), 'response')
   expect(response.statusCode).toBe(400)
   response.resume()
   await once(response, 'end')
   while (endpoint.connections.size > 0) await new Promise((resolve) => setImmediate(resolve))
+})
+
+it('CP-14 who has no session and does not initialize is told which header is missing', async () => {
+  const { endpoint, url } = await listening({ maxSessions: 1 })
+  const ping = { jsonrpc: '2.0', id: 2, method: 'ping' }
+  const why = 'Bad Request: the header Mcp-Session-Id is missing; only initialize comes without it'
+  for (const [method, message] of [['POST', ping], ['POST', [ping, ping]], ['GET'], ['DELETE']] as const) {
+    const { status, text } = await answerTo(url, method, AUTHORIZED, message)
+    expect([method, status, JSON.parse(text)]).toEqual([method, 400, { jsonrpc: '2.0', id: null, error: { code: -32_000, message: why } }])
+    expect(endpoint.connections.size).toBe(0)
+  }
+  expect((await answerTo(url, 'POST', AUTHORIZED, INITIALIZE)).status).toBe(200)
+  // Also where there is no room for another.
+  expect((await answerTo(url, 'POST', AUTHORIZED, ping)).text).toContain(why)
+})
+
+it('CP-14 JSON that is no message is an invalid request, with its id, also in a batch', async () => {
+  const { initialize, url } = await listening()
+  const session = { ...AUTHORIZED, 'mcp-session-id': await initialize() }
+  for (const [message, id] of [
+    [{ id: 7, method: 'x/y' }, 7],
+    [{ jsonrpc: '2.0', id: 'seven', method: 7 }, 'seven'],
+    [{ jsonrpc: '2.0', id: { n: 7 }, method: 'x/y' }, null],
+    [{}, null],
+    [[{ jsonrpc: '2.0', id: 1, method: 'ping' }, { id: 7 }], null],
+  ] as const) {
+    const { status, text } = await answerTo(url, 'POST', session, message)
+    const error = { code: -32_600, message: 'Invalid Request: not a JSON-RPC 2.0 message' }
+    expect([status, JSON.parse(text)]).toEqual([400, { jsonrpc: '2.0', id, error }])
+  }
+  const batch = [3, 4].map((id) => ({ jsonrpc: '2.0', id, method: 'ping' }))
+  const { status, text } = await answerTo(url, 'POST', session, batch)
+  expect([status, text.match(/"id":\d/g)]).toEqual([200, ['"id":3', '"id":4']])
 })
 
 it('CP-14 a port that is taken is refused with the ways out', async () => {
