@@ -24,6 +24,21 @@ it('CP-14 malformed JSON, what is no message and an unknown method are answered,
   expect(await server.request(11, 'tools/call', bash('echo on'))).toMatchObject({ result: { structuredContent: { exitCode: 0 } } })
 })
 
+it('CP-14 tools/call without parameters, and a cursor where nothing is paged, are invalid parameters', async () => {
+  const server = await pipe()
+  await initialize(server)
+  const refused = server.answers.next(({ id }) => id === 1)
+  server.say({ jsonrpc: '2.0', id: 1, method: 'tools/call' })
+  expect((await refused).error).toEqual({ code: -32602, message: 'Invalid params: params: Invalid input: expected object, received undefined' })
+  for (const method of ['tools/list', 'resources/list', 'resources/templates/list']) {
+    expect((await server.request(2, method, { cursor: 'next' })).error).toEqual({
+      code: -32602,
+      message: 'Invalid params: params.cursor: unknown; the list is one page',
+    })
+    expect((await server.request(3, method)).error).toBeUndefined()
+  }
+})
+
 it('CP-14 a message of 50 MB is refused by its size, and the next one is served', async () => {
   const server = await pipe()
   await initialize(server)

@@ -12,6 +12,7 @@ import { type JobEvent, Jobs, type JobView } from '@tenon/jobs'
 import type { PluginScope } from '@tenon/kernel'
 import type { Connection } from './connection.ts'
 import { find, JOBS_URI, jobResources, OUTPUT_TEMPLATE, readJobResource } from './job-resource.ts'
+import { refuseCursor } from './one-page.ts'
 
 /** From a change of the list to its announcement, in milliseconds: many a command is over by then, and nothing has changed. */
 const SETTLE_MS = 100
@@ -56,14 +57,18 @@ export class JobResources {
 
   serve(server: Server, connection: Connection): void {
     const { session, subscriptions } = connection
-    server.setRequestHandler(ListResourcesRequestSchema, () => {
+    server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => {
+      refuseCursor(params)
       const resources = jobResources(this.#present?.jobs, session)
       connection.resources = urisOf(resources)
       return { resources }
     })
-    server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
-      resourceTemplates: [{ uriTemplate: OUTPUT_TEMPLATE, name: 'job-output', title: 'Output of a background job', mimeType: 'text/plain' }],
-    }))
+    server.setRequestHandler(ListResourceTemplatesRequestSchema, ({ params }) => {
+      refuseCursor(params)
+      return {
+        resourceTemplates: [{ uriTemplate: OUTPUT_TEMPLATE, name: 'job-output', title: 'Output of a background job', mimeType: 'text/plain' }],
+      }
+    })
     server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => readJobResource(this.#present?.jobs, session, params.uri))
     server.setRequestHandler(SubscribeRequestSchema, ({ params: { uri } }) => {
       const { job } = find(this.#present?.jobs, session, uri)

@@ -5,13 +5,14 @@ import type { Tools } from '@tenon/tools'
 import { z } from 'zod'
 import { callResult } from './call-result.ts'
 import type { Connection } from './connection.ts'
+import { refuseCursor } from './one-page.ts'
 import { describeTool } from './tool-description.ts'
 
 /** Longest wait of a list for rows in transition, in milliseconds: as long as the registry makes a call wait. */
 const RECONCILE_MS = 5_000
 
 /** The server itself checks the parameters of this method, and says Invalid params; the SDK's schema would make it an internal error. */
-const CallToolSchema = z.object({ method: z.literal('tools/call'), params: z.unknown() })
+const CallToolSchema = z.object({ method: z.literal('tools/call'), params: z.unknown().optional() })
 
 export interface ToolService {
   readonly tools: Tools
@@ -22,7 +23,8 @@ export interface ToolService {
 /** Lays the handlers of this activation over the server. Calls that run go on with those they began with. */
 export function serveTools(server: Server, connection: Connection, { tools, reconciling, now }: ToolService): void {
   const { session, calls } = connection
-  server.setRequestHandler(ListToolsRequestSchema, async (_request, { signal }) => {
+  server.setRequestHandler(ListToolsRequestSchema, async ({ params }, { signal }) => {
+    refuseCursor(params)
     await rest(reconciling, signal)
     connection.told = tools.view()
     return { tools: connection.told.tools.map(describeTool) }
