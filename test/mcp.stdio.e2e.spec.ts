@@ -157,6 +157,25 @@ it.each([
   expect(server.stderr()).toContain('the row "server" serves standard input and output no more: the session is over')
 })
 
+it('CP-13 mcp --watch tells of edits on standard error as run does: what is refused with its places and hints, what is applied, what is rolled back', async () => {
+  const taking =
+    "import { definePlugin } from '@tenon/kernel'\nexport default definePlugin({ name: 'taking', activate() { throw new Error('too much') } })\n"
+  const server = await pipe({ catalog: ROW, files: { 'taking.js': taking }, args: ['--watch'] })
+  await initialize(server)
+  const edited = async (text: string, told: string): Promise<void> => {
+    await writeFile(path.join(server.cwd, 'tenon.yaml'), text)
+    await vi.waitUntil(() => server.stderr().includes(told), { timeout: 20_000 })
+  }
+  await edited('extends: default\nplugins:\n  mcp: mcp-sever\n  tools: { with: { abortGraceMs: soon } }\n  shel: { with: {} }\n', '3 errors\n')
+  expect(server.stderr()).toContain('did you mean "mcp-server"?')
+  for (const place of ['tenon.yaml:3:8', 'tenon.yaml:4:34', 'tenon.yaml:5:3']) expect(server.stderr()).toContain(place)
+  expect(server.stderr()).toMatch(/^3 \| {3}mcp: mcp-sever\n {2}\| {8}\^{9}$/m)
+  await edited('extends: default\nplugins:\n  mcp: { use: mcp-server, with: { drainMs: 900 } }\n', 'reconfigured mcp; 8 untouched\n')
+  await edited(`${ROW}  taking: ./taking.js\n`, 'rolled back, because row "taking": activation failed: too much\n')
+  expect(server.stderr()).not.toContain('was not applied')
+  expect((await server.request(1, 'ping')).result).toEqual({})
+})
+
 it('CP-13 a client that goes away is no reason for words', async () => {
   const server = await pipe({ catalog: `${TOOLS}  server: mcp-server\n`, files: { 'count.js': COUNT } })
   await initialize(server)

@@ -77,7 +77,7 @@ export async function serve({
     ...{ client, transport, cwd, listChanges, messages, log, faults, call, bash },
     background: async (command) => started(await bash(command, { run_in_background: true })),
     async edit(text) {
-      const edited = log.next((line) => line.includes('composition edited') || line.includes('was not applied'))
+      const edited = log.next((line) => line.includes('composition edited') || /^(error|rolled back)/.test(line))
       await writeFile(path.join(cwd, 'tenon.yaml'), text)
       const line = await edited
       if (!line.includes('composition edited')) throw new Error(line)

@@ -3,6 +3,7 @@ import { compositions } from '@tenon/catalog'
 import { CompositionError } from '@tenon/runtime'
 import { takeCatalog } from '../catalog-argument.ts'
 import type { CommandContext, CompositionFlags } from '../context.ts'
+import { followEdits } from '../edit-news.ts'
 import { ExitCode } from '../exit-codes.ts'
 import { openHost } from '../host.ts'
 import { serveStandardStreams, stdioFaults } from '../stdio-server.ts'
@@ -26,6 +27,7 @@ export async function mcp(context: CommandContext, args: readonly string[], flag
     },
   })
   const { runtime } = host
+  followEdits(runtime, context, { tell: (text) => screen.note(text), warn: (text) => screen.complain(text) })
   const { over } = await serveStandardStreams(runtime, io, (text) => screen.complain(plainText(text)))
   screen.note(`serving "${runtime.composition.name}" over MCP`)
   await over

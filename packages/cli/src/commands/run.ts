@@ -1,11 +1,9 @@
-import type { Runtime } from '@tenon/runtime'
 import { takeCatalog } from '../catalog-argument.ts'
 import { Console } from '../console/console.ts'
-import { changedNothing, describeEdit, describeRollback } from '../console/row-verbs.ts'
 import { runScript } from '../console/script.ts'
 import { Terminal } from '../console/terminal.ts'
 import type { CommandContext, CompositionFlags } from '../context.ts'
-import { failureText } from '../failure.ts'
+import { followEdits } from '../edit-news.ts'
 import { openHost } from '../host.ts'
 import { plainText } from '../terminal-text.ts'
 import { UsageError } from '../usage-error.ts'
@@ -26,17 +24,4 @@ export async function run(context: CommandContext, args: readonly string[], flag
   for (const name of console.hiddenTools) warn(plainText(`the tool "${name}" cannot be called here: the console has a command of that name`))
   // Awaited here: the host closes when this function is left.
   return await (terminal === undefined ? runScript(context, console) : terminal.run(console))
-}
-
-/** Tells of the edits that watched files bring about. */
-function followEdits(
-  runtime: Runtime,
-  { screen, io, flags }: CommandContext,
-  { tell, warn }: Readonly<Record<'tell' | 'warn', (text: string) => void>>,
-): void {
-  runtime.events.on(runtime.kernel.scope, (event) => {
-    if (event.type === 'refused') warn(failureText(event.error, screen, { debug: flags.debug === true, cwd: io.cwd }))
-    else if (event.edit.rolledBack !== undefined) warn(describeRollback(event.edit.rolledBack))
-    else if (!changedNothing(event.edit)) tell(describeEdit(event.edit))
-  })
 }

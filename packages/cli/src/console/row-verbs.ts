@@ -1,4 +1,5 @@
 import { type AppliedEdit, type CatalogEdit, type CompositionRow, causeLines, parseSetting, type Runtime } from '@tenon/runtime'
+import { describeEdit, describeRollback } from '../edit-news.ts'
 import { ExitCode } from '../exit-codes.ts'
 import type { Screen } from '../screen.ts'
 import { plainText } from '../terminal-text.ts'
@@ -51,22 +52,6 @@ export function tellEdit(applied: AppliedEdit, screen: Screen): number {
   }
   screen.print(describeEdit(applied))
   return ExitCode.ok
-}
-
-/** The message of a roll-back begins with the word that is painted here. */
-export function describeRollback({ message }: Error, paint = (text: string): string => text): string {
-  return `${paint('rolled back')}, ${plainText(message.replace(/^rolled back, /, ''))}`
-}
-
-export function changedNothing({ added, removed, reconfigured, replaced }: AppliedEdit): boolean {
-  return [added, removed, reconfigured, replaced].every((ids) => ids.length === 0)
-}
-
-export function describeEdit({ added, removed, reconfigured, replaced, untouched }: AppliedEdit): string {
-  const parts = Object.entries({ added, removed, reconfigured, replaced }).flatMap(([what, ids]) =>
-    ids.length === 0 ? [] : [`${what} ${ids.join(', ')}`],
-  )
-  return `${parts.length === 0 ? 'nothing changed' : parts.join('; ')}; ${untouched.length} untouched`
 }
 
 function rows({ kernel, composition }: Runtime, screen: Screen): number {
