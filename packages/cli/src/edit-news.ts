@@ -11,14 +11,14 @@ export function followEdits(
 ): void {
   runtime.events.on(runtime.kernel.scope, (event) => {
     if (event.type === 'refused') warn(failureText(event.error, screen, { debug: flags.debug === true, cwd: io.cwd }))
-    else if (event.edit.rolledBack !== undefined) warn(describeRollback(event.edit.rolledBack))
+    else if (event.edit.rolledBack !== undefined) warn(describeFailure(event.edit.rolledBack, event.edit))
     else if (!changedNothing(event.edit)) tell(describeEdit(event.edit))
   })
 }
 
 /** The message of a roll-back begins with the word that is painted here. */
-export function describeRollback({ message }: Error, paint = (text: string): string => text): string {
-  return `${paint('rolled back')}, ${plainText(message.replace(/^rolled back, /, ''))}`
+export function describeFailure({ message }: Error, { stands }: Pick<AppliedEdit, 'stands'>, paint = (text: string): string => text): string {
+  return `${paint(stands === true ? 'failed' : 'rolled back')}, ${plainText(message.replace(/^rolled back, /, ''))}`
 }
 
 function changedNothing({ added, removed, reconfigured, replaced }: AppliedEdit): boolean {

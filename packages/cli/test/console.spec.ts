@@ -162,6 +162,28 @@ export default definePlugin({
   ])
 })
 
+it('CP-13 an edit that cannot be taken back is not told as rolled back', async () => {
+  const fragile = `import { capability, definePlugin } from '@tenon/kernel'
+import { z } from 'zod'
+const Fragile = capability<object>('fragile')
+export default definePlugin({
+  name: 'fragile', provides: [Fragile], config: z.strictObject({ offers: z.boolean().default(true) }).prefault({}),
+  activate(scope) {
+    if (scope.config.offers && globalThis.opened) throw new Error('in use')
+    globalThis.opened = true
+    if (scope.config.offers) scope.provide(Fragile, {})
+  },
+})
+`
+  const user = `import { capability, definePlugin } from '@tenon/kernel'
+export default definePlugin({ name: 'user', inject: [capability<object>('fragile')], activate() {} })
+`
+  const files = { 'tenon.yaml': `${CATALOG}  fragile: ./fragile.ts\n  user: ./user.ts\n`, 'fragile.ts': fragile, 'user.ts': user }
+  const { status, stderr } = await script(['set fragile.offers=false'], files)
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/^failed, the edit left required rows inactive, and could not be taken back: rolled back, because row "fragile": .*in use/m)
+})
+
 it('CP-13 `run` of a composition that does not fit runs no line', async () => {
   const cwd = await folder({ 'tenon.yaml': 'plugins:\n  tools: toools\n' })
   expect(await tenon(['run'], { cwd, stdin: 'help\n' })).toMatchObject({ status: 3, stdout: '' })

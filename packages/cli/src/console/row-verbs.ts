@@ -1,5 +1,5 @@
 import { type AppliedEdit, type CatalogEdit, type CompositionRow, causeLines, parseSetting, type Runtime } from '@tenon/runtime'
-import { describeEdit, describeRollback } from '../edit-news.ts'
+import { describeEdit, describeFailure } from '../edit-news.ts'
 import { ExitCode } from '../exit-codes.ts'
 import type { Screen } from '../screen.ts'
 import { plainText } from '../terminal-text.ts'
@@ -47,7 +47,7 @@ async function edit({ runtime, screen }: VerbContext, change: CatalogEdit): Prom
 /** What an edit did, or why it was taken back. */
 export function tellEdit(applied: AppliedEdit, screen: Screen): number {
   if (applied.rolledBack !== undefined) {
-    screen.complain(describeRollback(applied.rolledBack, (text) => screen.paintError(['red', 'bold'], text)))
+    screen.complain(describeFailure(applied.rolledBack, applied, (text) => screen.paintError(['red', 'bold'], text)))
     return ExitCode.failed
   }
   screen.print(describeEdit(applied))
