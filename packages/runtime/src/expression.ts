@@ -13,6 +13,11 @@ const WHOLE = /^\$\{(?:env|catalog):[^}]*\}$/
 const LIKELY_MEANT = /\$\{([a-z]+):[^}]*\}/gi
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
+/** Whether all of a text is one expression. */
+export function isExpression(text: string): boolean {
+  return WHOLE.test(text)
+}
+
 /**
  * Replaces `${env:NAME}`, `${env:NAME:-default}` and `${catalog:dir}` in every scalar. The default stands for a variable that is
  * unset or empty, as in a shell. Nothing else is an expression: `${HOME}` and `$(date)` stay text.
@@ -43,7 +48,7 @@ function expandScalar(node: LocatedScalar, text: string, env: Environment, repor
     return body === 'dir' ? place.source.folder : fault(unknownExpression(expression, 'the only one of its kind is ${catalog:dir}'))
   })
   for (const [expression, kind = ''] of text.matchAll(LIKELY_MEANT)) warnIfMisspelt(expression, kind, place, report)
-  const value = node.plain && WHOLE.test(text) ? plainScalar(expanded) : expanded
+  const value = node.plain && isExpression(text) ? plainScalar(expanded) : expanded
   return expanded === text ? node : { ...node, value, written: text }
 }
 

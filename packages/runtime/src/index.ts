@@ -1,6 +1,6 @@
 export type { Host } from './applies.ts'
 export type { AppliedEdit } from './apply-plan.ts'
-export { type CatalogEdit, parseSetting, SettingError } from './catalog-edit.ts'
+export { type CatalogEdit, parseSetting, SettingError, type SettingValue, Unquoted } from './catalog-edit.ts'
 export { type CheckOptions, type CheckReport, checkCatalog } from './check.ts'
 export { type ClosingOptions, type ClosingSignal, closeOnSignals } from './close-on-signals.ts'
 export type { Composition, CompositionRow, Origin } from './composition.ts'

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: expressions of catalog files.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { checkCatalog, parseSetting, SettingError } from '../src/index.ts'
+import { checkCatalog, parseSetting, SettingError, type SettingValue, Unquoted } from '../src/index.ts'
 import { folder } from './folder.ts'
 import { firstParty } from './plugins.ts'
 
@@ -79,6 +79,11 @@ it.each<readonly [text: string, value: unknown]>([
   ['[1, two]', [1, 'two']],
   ['{ a: { b: 1 } }', { a: { b: 1 } }],
   ['', null],
+  ['note: hi', 'note: hi'],
+  ['note: hi: there', 'note: hi: there'],
+  ['- a', '- a'],
+  ['? x', '? x'],
+  ['a: b\nc: d', 'a: b\nc: d'],
 ])('CP-05 the value of a setting is YAML, without quotes and brackets a text or a literal: %j', (text, value) => {
   expect(parseSetting(`shell.x=${text}`)).toEqual(['shell.x', value])
 })
@@ -95,4 +100,33 @@ it.each([
 ])('CP-05 a setting that is not YAML of the core schema is refused: %j', (text, message) => {
   expect(() => parseSetting(`shell.x=${text}`)).toThrow(SettingError)
   expect(() => parseSetting(`shell.x=${text}`)).toThrow(message)
+})
+
+async function configOf(set: Readonly<Record<string, SettingValue>>): Promise<unknown> {
+  const dir = await folder({ 'car.yaml': 'plugins:\n  any: anything\n' })
+  const { composition, diagnostics } = await checkCatalog(dir.file('car.yaml'), {
+    edit: { set },
+    firstParty: firstParty(),
+    host: { env: { N: '5' } },
+  })
+  return diagnostics.length > 0 ? diagnostics.map(({ message, hint, source }) => [message, hint, source]) : composition.rows[0]?.config
+}
+
+it.each<readonly [text: string, value: unknown]>([
+  ['any.x=${env:N}', 5],
+  ['any.x=${env:NONE:-true}', true],
+  ["any.x='${env:N}'", '5'],
+  ['any.x="${env:N}"', '5'],
+  ['any.x=["${env:N}"]', ['5']],
+  ['any.x=${env:N}s', '5s'],
+])('CP-05 an expression in a setting is typed only where it stands without quotes: %s', async (text, value) => {
+  expect(await configOf(Object.fromEntries([parseSetting(text)]))).toEqual({ x: value })
+})
+
+it('CP-05 an expression in a setting of a program is a text, as in JSON, unless it says otherwise', async () => {
+  expect(await configOf({ 'any.x': '${env:N}', 'any.y': { z: ['${env:N}'] } })).toEqual({ x: '5', y: { z: ['5'] } })
+  expect(await configOf({ 'any.port': new Unquoted('${env:N}') })).toEqual({ port: 5 })
+  const quoted = await configOf({ 'any.port': '${env:N}' })
+  expect(quoted).toEqual([['row "any": port: expected a number, got the value of ${env:N}', undefined, 'any.port="${env:N}"']])
+  expect(await configOf({ 'any.port': new Unquoted('${env:N}s') })).toMatchObject([[expect.any(String), undefined, 'any.port=${env:N}s']])
 })
