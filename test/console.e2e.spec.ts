@@ -82,6 +82,20 @@ it('CP-13 Ctrl-C ends the running command and its tree, not the console', async 
   await sees(/still 2\r\n/)
 })
 
+it('CP-13 Ctrl-C drops what was typed ahead, as a shell on a terminal does', async () => {
+  const { pty, cwd, sees } = await open()
+  await sees(/tenon> /)
+  pty.write('! touch BEGUN; sleep 300\r')
+  await expect.poll(() => existsSync(path.join(cwd, 'BEGUN'))).toBe(true)
+  pty.write('! touch AHEAD\r')
+  await sees(/touch AHEAD/)
+  pty.write('\u0003')
+  await sees(/tool call aborted/)
+  pty.write('! echo still $((1 + 1))\r')
+  await sees(/still 2\r\n/)
+  expect(existsSync(path.join(cwd, 'AHEAD'))).toBe(false)
+})
+
 it('CP-13 what a command prints cannot steer the terminal', async () => {
   const { pty, sees, raw } = await open()
   await sees(/tenon> /)

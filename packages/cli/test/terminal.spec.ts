@@ -19,6 +19,8 @@ interface Terminal {
   type(text: string): void
   /** Resolves once the text was shown after what was seen before. */
   sees(text: string): Promise<void>
+  /** Everything that was shown. */
+  shown(): string
   readonly status: Promise<number>
   readonly cwd: string
 }
@@ -65,7 +67,7 @@ async function open(args: readonly string[] = []): Promise<Terminal> {
       waiting.push(look)
       look()
     })
-  return { type: (keys) => void stdin.write(keys), sees, status, cwd }
+  return { type: (keys) => void stdin.write(keys), sees, shown: () => text, status, cwd }
 }
 
 it('CP-13 on a terminal there is a prompt, and history', async () => {
@@ -135,13 +137,24 @@ it('CP-13 Ctrl-C twice quits, from a call and from the prompt', async () => {
 })
 
 it('CP-13 lines typed while a call runs wait for its end', async () => {
+  const terminal = await open(['jobs.yaml'])
+  await terminal.sees('tenon> ')
+  terminal.type('hold\rjobs\r')
+  await terminal.sees('holding test-1')
+  terminal.type('\u0002')
+  await terminal.sees('expired test-1')
+  await terminal.sees('test-1  running')
+})
+
+it('CP-13 Ctrl-C drops the lines typed ahead, and only those', async () => {
   const terminal = await open()
   await terminal.sees('tenon> ')
-  terminal.type('wait\recho {"text": "after"}\r')
+  terminal.type('wait\recho {"text": "ahead"}\r')
   await terminal.sees('waiting')
-  terminal.type('\u0003')
+  terminal.type('\u0003echo {"text": "behind"}\r')
   await terminal.sees('aborted')
-  await terminal.sees('\nafter\n')
+  await terminal.sees('\nbehind\n')
+  expect(terminal.shown()).not.toContain('\nahead\n')
 })
 
 it('CP-13 the end of input quits, and closes everything', async () => {

@@ -8,7 +8,7 @@ const PROMPT = 'tenon> '
 /** As after SIGINT. */
 const INTERRUPTED = 130
 
-/** The console on a terminal: prompt, history, completion. Lines typed while a call runs wait for its end. */
+/** The console on a terminal: prompt, history, completion. Lines typed while a call runs wait for its end; an interrupt drops them. */
 export class Terminal {
   readonly #context: CommandContext
   #editor: Interface | undefined
@@ -84,6 +84,8 @@ export class Terminal {
         if (this.#idle) void next()
       })
       editor.on('SIGINT', () => {
+        // As a terminal does for a shell: they were typed for what is given up now.
+        lines.length = 0
         if (this.#interrupt(editor)) {
           ended = true
           resolve(this.#idle ? status : INTERRUPTED)
