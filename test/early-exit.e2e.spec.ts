@@ -29,6 +29,16 @@ it.each([[1], [70], [143]])('CP-13 a plugin that ends the process with %i is nam
   expect([status, stderr]).toEqual([70, expect.stringMatching(new RegExp(`process\\.exit\\(${code}\\) was called, .*quits\\.mjs`))])
 })
 
+it.each([
+  ['at its top', 'process.exit(0)\n'],
+  ['in a function', 'function quit() {\n  process.exit(0)\n}\nquit()\n'],
+])('CP-13 the place where a plugin by path ends the process is whole, though its name holds parentheses: %s', (_, code) => {
+  const cwd = composition(code)
+  const { status, stderr } = spawnSync(process.execPath, [program, 'check'], { cwd, encoding: 'utf8' })
+  const place = path.join(cwd, 'quits.mjs')
+  expect([status, stderr]).toEqual([70, expect.stringMatching(new RegExp(`process\\.exit\\(0\\) was called, ${place} \\(bundled\\):\\d+:\\d+\n$`))])
+})
+
 it('CP-13 a plugin that throws where nobody can catch it is told without a stack, also by a command that activates nothing', () => {
   const cwd = composition("await new Promise(() => setImmediate(() => { throw new Error('too late') }))\n".replace('await ', 'void '))
   writeFileSync(path.join(cwd, 'tenon.yaml'), 'plugins:\n  a: ./quits.mjs\n  b: ./slow.mjs\n')

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import process from 'node:process'
 import { Writable } from 'node:stream'
+import { placeIn } from '../dist/fault-origin.js'
 import { main } from '../dist/index.js'
 
 const INTERNAL_FAULT = 70
@@ -17,9 +18,8 @@ const exit = (code) => {
 // A plugin that ends the process would pass for a success, for a signal's work, or leave work of others undone.
 process.on('exit', (code) => {
   if (finished) return
-  const [, caller] = /process\.exit \(.*\n\s*at (.*)/.exec(new Error().stack ?? '') ?? []
-  const why =
-    caller === undefined ? 'nothing is left that it could wait for' : `process.exit(${code}) was called, ${caller.replace(/^.*\((.*)\)$/, '$1')}`
+  const [, caller] = /process\.exit \(.*\n(\s*at .*)/.exec(new Error().stack ?? '') ?? []
+  const why = caller === undefined ? 'nothing is left that it could wait for' : `process.exit(${code}) was called, ${placeIn(caller)}`
   // An exception that nobody caught has been printed.
   if (caller !== undefined || code === 0 || code === UNSETTLED_AWAIT)
     stderr.write(`error: the program ended before the command had finished: ${why}\n`)

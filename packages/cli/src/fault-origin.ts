@@ -11,8 +11,8 @@ export function originOf(error: unknown, composition: Composition | undefined): 
   return undefined
 }
 
-/** `at name (place)`, or `at place`; a place may hold parentheses itself. */
-function placeIn(frame: string): string {
+/** Of a line of a stack: `at name (place)`, or `at place`; a place may hold parentheses itself. */
+export function placeIn(frame: string): string {
   const rest = frame.replace(/^\s+at (async )?/, '')
   const place = rest.endsWith(')') ? rest.slice(rest.indexOf(' (') + 2, -1) : rest
   return place.replace(/^file:\/\//, '')
