@@ -40,7 +40,6 @@ function describe(program: Command, io: Io): void {
     .description('A plugin-composed runtime for agents: runs, checks and edits compositions of plugins.')
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
-    .helpCommand('help [command]', 'print help for a command')
     .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent (default: warn)', logLevel)
     .option('--quiet', 'print results and errors only')
     .option('--no-color', 'print without colours, as NO_COLOR does')
@@ -92,9 +91,8 @@ function addCommands(program: Command, dispatch: Dispatch): void {
     .description('print the JSON Schema of catalog files, for editors')
     .addHelpText('after', SCHEMA_HELP)
     .action((flags: object) => dispatch(async () => (await import('./commands/schema.ts')).schema)([], flags))
-  program
-    .command('new')
-    .description('make something new')
+  const making = program.command('new').description('make something new')
+  making
     .command('plugin')
     .description('make the package of a plugin: a provider, a tool that uses it, and tests, in a folder of its own')
     .argument('<name>', 'its package name, such as weather or @acme/weather; the last part names plugin, capability and folder')
@@ -110,6 +108,25 @@ function addCommands(program: Command, dispatch: Dispatch): void {
         return ExitCode.ok
       }
       return dispatch(async () => print)([], flags)
+    })
+  for (const group of [making, program]) addHelp(group)
+}
+
+/** That of commander says nothing of a name it does not know. */
+function addHelp(group: Command): void {
+  group
+    .command('help')
+    .description('print help for a command')
+    .argument('[command...]', 'its name')
+    .action(async (names: readonly string[]) => {
+      let named = group
+      for (const name of names) {
+        const inner = named.commands.find((command) => command.name() === name)
+        // Parsed as a command, it is told as one.
+        if (inner === undefined) return void (await named.parseAsync([name], { from: 'user' }))
+        named = inner
+      }
+      named.help()
     })
 }
 

@@ -1,4 +1,6 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: control characters are what one test is about.
+import { symlink } from 'node:fs/promises'
+import path from 'node:path'
 import { expect, it } from 'vitest'
 import { CATALOG, folder, TOOLS_PLUGIN, tenon } from './harness.ts'
 
@@ -22,7 +24,7 @@ it.each([
   expect(stdout).toMatch(new RegExp(`^Usage: tenon ${command} `))
   for (const expected of [usage, option, /--no-color/, /--debug/]) expect(stdout).toMatch(expected)
   const [first = '', ...rest] = command.split(' ')
-  expect((await tenon(['help', first], { cwd })).stdout).toBe(rest.length === 0 ? stdout : (await tenon([first, '--help'], { cwd })).stdout)
+  expect((await tenon(['help', first, ...rest], { cwd })).stdout).toBe(stdout)
 })
 
 it('CP-13 the program names its commands and exit codes', async () => {
@@ -33,6 +35,10 @@ it('CP-13 the program names its commands and exit codes', async () => {
 
 it.each([
   [['chek'], /unknown command 'chek'\n\(Did you mean check\?\)/],
+  [['help', 'chek'], /unknown command 'chek'\n\(Did you mean check\?\)/],
+  [['help', 'zzz'], /^error: unknown command 'zzz'\n\(--help lists what there is\)\n$/],
+  [['help', 'new', 'plugn'], /unknown command 'plugn'\n\(Did you mean plugin\?\)/],
+  [['new', 'help', 'plugn'], /unknown command 'plugn'\n\(Did you mean plugin\?\)/],
   [['check', '--jsno'], /unknown option '--jsno'\n\(Did you mean --json\?\)/],
   [['graph', '--format', 'dot'], /Allowed choices are tree, mermaid, json/],
   [['call'], /^error: name the tool to call: tenon call \[catalog\] TOOL \[JSON\]\n$/],
@@ -141,6 +147,15 @@ it('CP-13 `check` ends with 0 or 1, and its JSON has a fixed shape', async () =>
       { file: `${cwd}/tenon.yaml`, ok: true, diagnostics: [] },
     ],
   })
+})
+
+it('CP-13 a `tenon.yaml` that is a link to nowhere is an error, and no reason to take the built-in default', async () => {
+  const cwd = await folder()
+  await symlink('nowhere', path.join(cwd, 'tenon.yaml'))
+  const named = await tenon(['check', 'tenon.yaml'], { cwd })
+  expect([named.status, named.stdout]).toEqual([1, expect.stringContaining('[CATALOG_UNREADABLE]')])
+  expect(await tenon(['check'], { cwd })).toEqual(named)
+  expect((await tenon(['call', 'bash'], { cwd })).status).toBe(3)
 })
 
 it('CP-13 `check` of the folder one is in names it', async () => {
