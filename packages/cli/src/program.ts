@@ -40,7 +40,7 @@ function describe(program: Command, io: Io): void {
     .description('A plugin-composed runtime for agents: runs, checks and edits compositions of plugins.')
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
-    .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent (default: warn)', logLevel)
+    .addOption(new Option('--log-level <level>', 'the lowest level that is logged (default: warn)').choices(LOG_LEVELS).argParser(logLevel))
     .option('--quiet', 'print results and errors only')
     .option('--no-color', 'print without colours, as NO_COLOR does')
     .option('--debug', 'print stack traces with errors')
