@@ -15,6 +15,8 @@ export interface NewPluginSpec {
   readonly parent: string
   /** Of Tenon's packages, all of which have the same. */
   readonly version: string
+  /** The commands that install what the package depends on; its README says them. */
+  readonly install: readonly string[]
 }
 
 export interface NewPlugin {
@@ -36,12 +38,12 @@ export const VERSIONS = { zod: '^4.6.7', vitest: '^4.1.12', typescript: '^6.0.3'
  * Makes the package of a plugin: a provider, a consumer, and tests for both. Makes all of it, or nothing.
  * @throws NewPluginError
  */
-export async function newPlugin({ name: packageName, parent, version }: NewPluginSpec): Promise<NewPlugin> {
+export async function newPlugin({ name: packageName, parent, version, install }: NewPluginSpec): Promise<NewPlugin> {
   const name = nameIn(packageName)
   const folder = path.join(parent, name)
   if (await exists(folder)) throw new NewPluginError('PLUGIN_FOLDER_EXISTS', `${folder} is there already; choose another name, or remove it`)
   const tool = name.replaceAll('-', '_')
-  const words = { ...VERSIONS, name, Name: typeName(name), package: packageName, tool, tenon: `^${version}` }
+  const words = { ...VERSIONS, name, Name: typeName(name), package: packageName, tool, tenon: `^${version}`, install: install.join('\n') }
   if ((await dependencies(words)).includes(packageName)) {
     throw new NewPluginError('PLUGIN_NAME_INVALID', `"${packageName}" is a package that the new one would depend on; choose another name`)
   }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { installSteps } from '../src/commands/new-plugin.ts'
+import { installSteps } from '../src/install-steps.ts'
 import { newPlugin, VERSIONS } from '../src/new-plugin.ts'
 import { folder, tenon } from './harness.ts'
 
@@ -35,17 +35,45 @@ describe('`tenon new plugin`', () => {
     expect(await readdir(path.join(cwd, 'rain-map'))).toContain('.gitignore')
   })
 
-  it('CP-15 says how to install: from the registry, or in a checkout, whose packages are in none, from what it packs', async () => {
+  it('CP-15 says how to install, on the terminal and in the README: in a checkout, whose packages are in no registry, from what it packs', async () => {
     const cwd = await folder({ 'a clone/examples/pack.mjs': '' })
-    expect(installSteps(path.join(cwd, 'examples', 'pack.mjs'))).toBe('  npm install\n')
     const pack = path.join(cwd, 'a clone', 'examples', 'pack.mjs')
-    expect(installSteps(pack)).toBe(`  node "${pack}"\n  npm install --save-dev "${path.join(cwd, 'a clone', '.cache', 'packed')}"/*.tgz\n`)
-    expect((await tenon(['new', 'plugin', 'weather'], { cwd })).stdout).toContain(`  node ${path.join(root, 'examples', 'pack.mjs')}\n`)
+    expect(installSteps(path.join(cwd, 'a clone', 'packages', 'cli'))).toEqual([
+      `node "${pack}"`,
+      `npm install --save-dev "${path.join(cwd, 'a clone', '.cache', 'packed')}"/*.tgz`,
+    ])
+    const { stdout } = await tenon(['new', 'plugin', 'weather'], { cwd })
+    const [first = '', second = ''] = installSteps(path.join(root, 'packages', 'cli'))
+    expect(first).toBe(`node ${path.join(root, 'examples', 'pack.mjs')}`)
+    expect(stdout).toContain(`  cd weather\n  ${first}\n  ${second}\n  npm test\n`)
+    expect(await readFile(path.join(cwd, 'weather', 'README.md'), 'utf8')).toContain(`\n\`\`\`sh\n${first}\n${second}\n\`\`\`\n`)
+  })
+
+  it('CP-15 from an installation it says to install from where that came: a registry, tarballs, or the installation itself', async () => {
+    const manifest = (from: string): string => JSON.stringify({ devDependencies: { '@tenon/cli': from } })
+    const cwd = await folder({
+      'registry/package.json': manifest('^1.0.0'),
+      'packed/package.json': manifest('file:../tarballs/tenon-cli-1.0.0.tgz'),
+      'tarballs/tenon-cli-1.0.0.tgz': '',
+      'left/package.json': manifest('file:../gone/tenon-cli-1.0.0.tgz'),
+      ...Object.fromEntries(
+        ['cli', 'kernel', 'plugin-tools', 'session', 'testkit', 'tools'].map((name) => [`left/node_modules/@tenon/${name}/package.json`, '{}']),
+      ),
+      'alone/node_modules/@tenon/cli/package.json': '{}',
+    })
+    const steps = (project: string): readonly string[] => installSteps(path.join(cwd, project, 'node_modules', '@tenon', 'cli'))
+    expect(steps('registry')).toEqual(['npm install'])
+    expect(steps('packed')).toEqual([`npm install --save-dev ${path.join(cwd, 'tarballs')}/tenon-*.tgz`])
+    expect(steps('left')).toEqual([`npm install --save-dev ${path.join(cwd, 'left', 'node_modules', '@tenon')}/*`])
+    expect(steps('alone')).toEqual([
+      expect.stringMatching(/^# The packages of Tenon are in no registry: /),
+      'npm install --save-dev PATH/TO/tenon-*.tgz',
+    ])
   })
 
   it('CP-15 fills every place of its templates', async () => {
     const parent = await folder()
-    const { folder: made, files } = await newPlugin({ name: 'weather', parent, version: '1.2.3' })
+    const { folder: made, files } = await newPlugin({ name: 'weather', parent, version: '1.2.3', install: ['npm install'] })
     expect(files.length).toBeGreaterThan(8)
     for (const file of files) expect(await readFile(path.join(made, file), 'utf8')).not.toMatch(/\{\{|undefined/)
   })
