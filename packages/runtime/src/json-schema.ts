@@ -16,7 +16,7 @@ export async function catalogJsonSchema(plugins: readonly FirstPartyPlugin[] = f
   const plugin: JsonObject = { ...(use as JsonObject), anyOf: [{ enum: names }, { type: 'string', minLength: 1 }] }
   const description = "The plugin's config."
   const options = references.map(({ name, config }): Json => {
-    const options = config === undefined ? { type: 'object', maxProperties: 0, description } : { $ref: `#/$defs/${name}` }
+    const options = config === undefined ? { ...NO_CONFIG, description } : { $ref: `#/$defs/${name}` }
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
     return { if: { properties: { use: { const: name } }, required: ['use'] }, then: { properties: { with: options } } }
   })
@@ -34,19 +34,25 @@ export async function catalogJsonSchema(plugins: readonly FirstPartyPlugin[] = f
       ...propertiesOf(head),
       plugins: {
         ...(propertiesOf(head).plugins as JsonObject),
-        properties: { $unset: UNSET },
+        properties: { $unset: UNSET, $replace: { ...REPLACE, $ref: '#/properties/plugins' } },
         patternProperties: { [ROW_ID.source]: { anyOf: [plugin, rowMap] } },
-        propertyNames: { anyOf: [{ pattern: ROW_ID.source }, { enum: ['$unset'] }] },
+        propertyNames: { anyOf: [{ pattern: ROW_ID.source }, { enum: ['$unset', '$replace'] }] },
         additionalProperties: false,
       },
     },
-    $defs: Object.fromEntries(references.flatMap(({ name, config }) => (config === undefined ? [] : [[name, mild(config)]]))),
+    $defs: Object.fromEntries(references.flatMap(({ name, config }) => (config === undefined ? [] : [[name, orNull(mild(config) as JsonObject)]]))),
   }
 }
 
 const UNSET: JsonObject = { type: 'array', items: { type: 'string' }, description: 'Keys of the files below to take away.' }
 const REPLACE: JsonObject = { description: 'Stands for the whole value instead of being merged with that of the files below.' }
+const NO_CONFIG: JsonObject = { type: ['object', 'null'], properties: { $unset: UNSET, $replace: REPLACE }, additionalProperties: false }
 const EXPRESSION: JsonObject = { type: 'string', pattern: '\\$\\{(env|catalog):' }
+
+/** `with: null`, or nothing behind the colon, is as no `with`. */
+function orNull(schema: JsonObject): JsonObject {
+  return schema.type === 'object' ? { ...schema, type: ['object', 'null'] } : { anyOf: [schema, { type: 'null' }] }
+}
 
 function schemaOf(schema: z.ZodType): JsonObject {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' }) as JsonObject
