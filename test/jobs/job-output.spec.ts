@@ -178,7 +178,7 @@ describe('until', () => {
     const producer = app.start()
     producer.stdout.write('Server ')
     await output({ job_id: producer.id })
-    const [whole, rest] = ['^Server ready$', '^ready'].map((until) => output({ job_id: producer.id, until, timeout_ms: 2_000 }))
+    const [whole, rest] = ['^Server ready$', '^ready'].map((until) => output({ job_id: producer.id, until, timeout_ms: 60_000 }))
     await drained()
     producer.stdout.write('ready\n')
     expect(await whole).toBe('ready\n[matched: Server ready]\n[status: running]')

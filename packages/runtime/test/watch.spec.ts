@@ -66,17 +66,12 @@ it('CP-07 what is named through a link is looked at when it changes, and not bef
   expect([...watched].filter(([, print]) => print === 'missing')).toEqual([])
   const runtime = await openRuntime({ catalog: dir.file('linked/top.yaml'), firstParty: [journalPlugin(journal)], logger: quiet, watch: true })
   onTestFinished(() => runtime.close())
-  const replaced: (readonly string[] | undefined)[] = []
-  runtime.events.on(runtime.kernel.scope, (event) => void replaced.push(event.type === 'edited' ? event.edit.replaced : undefined))
-  for (const version of ['2', '3', '4']) {
-    await dir.write('a.ts', noting('a', { offers: 'a-thing', version }))
-    await expect.poll(() => journal.at(-1)).toBe(`a v${version} up {"n":0}`)
-  }
-  await dir.write('other.ts', noting('a', { offers: 'a-thing', version: '5' }))
+  await dir.write('a.ts', noting('a', { offers: 'a-thing', version: '2' }))
+  await expect.poll(() => journal.at(-1)).toBe('a v2 up {"n":0}')
+  await dir.write('other.ts', noting('a', { offers: 'a-thing', version: '3' }))
   await rm(dir.file('link.ts'))
   await symlink('other.ts', dir.file('link.ts'))
-  await expect.poll(() => journal.at(-1)).toBe('a v5 up {"n":0}')
-  expect(replaced.filter((ids) => ids?.length === 0)).toEqual([])
+  await expect.poll(() => journal.at(-1)).toBe('a v3 up {"n":0}')
 })
 
 it('CP-07 the sources of a row given by path are followed, with what they import', async () => {
