@@ -67,15 +67,9 @@ async function missing(options: CapabilityCheckOptions, providers: ReadonlyMap<s
   for (const row of options.rows) {
     for (const { key } of row.plugin.inject) {
       const [first, ...others] = providers.get(key) ?? []
-      if (BUILT_IN.has(key) || (first !== undefined && !(tellsTooLittle(first, row) && others.length === 0))) continue
-      if (first !== undefined) {
-        const hint = `row "${first.id}" would provide it, but it is optional and its config is not valid: mend it, or make "${row.id}" optional too`
-        diagnostics.push(
-          diagnose(row.place, 'CAPABILITY_MISSING', `row "${row.id}" needs "${key}", which no row provides`, { hint, ...aboutRow(row) }),
-        )
-        continue
-      }
-      const supply = await supplyOf(key, row, options, providers.keys())
+      const isSupplied = first !== undefined && (others.length > 0 || !tellsTooLittle(first, row))
+      if (BUILT_IN.has(key) || isSupplied) continue
+      const supply = first === undefined ? await supplyOf(key, row, options, providers.keys()) : brokenSupply(first, row)
       if (supply === undefined) continue
       const { hint, place = row.place } = supply
       diagnostics.push(diagnose(place, 'CAPABILITY_MISSING', `row "${row.id}" needs "${key}", which no row provides`, { hint, ...aboutRow(row) }))
@@ -93,6 +87,10 @@ interface Supply {
   readonly hint: string
   /** Of what takes the capability away, if that was written on top of the row in need. */
   readonly place?: Place
+}
+
+function brokenSupply({ id }: CheckedRow, inNeed: CheckedRow): Supply {
+  return { hint: `row "${id}" would provide it, but it is optional and its config is not valid: mend it, or make "${inNeed.id}" optional too` }
 }
 
 /** Undefined if the gap is the work of a row whose plugin does not load: that is a fault already, and one fault is told once. */
